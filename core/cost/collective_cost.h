@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "core/base/units.h"
+#include "core/job/cluster_spec.h"
+
+namespace ballast {
+
+enum class CollectiveOperation { AllReduce, AllGather, ReduceScatter };
+
+/// Ring model, NCCL's own accounting (NVIDIA nccl-tests PERFORMANCE.md): all-reduce 2(n-1)*latency +
+/// 2(n-1)/n*S/B, all-gather and reduce-scatter (n-1)*latency + (n-1)/n*S/B; S = bytes of the full tensor. 0
+/// for one rank or no bytes.
+Seconds collectiveSeconds(CollectiveOperation operation, int ranks, Bytes fullTensor, const Link& link);
+
+/// latency + S/B.
+Seconds pointToPointSeconds(Bytes bytes, const Link& link);
+
+}  // namespace ballast

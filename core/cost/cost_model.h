@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/units.h"
+#include "core/cost/attention_cost.h"
+#include "core/cost/collective_cost.h"
+#include "core/job/cluster_spec.h"
+#include "core/job/model_spec.h"
+#include "core/job/scenario.h"
+
+namespace ballast {
+
+/// Compute seconds of the parts of one decoder layer between its collectives, on one rank, in the order in
+/// which the forward runs them; the backward runs them in reverse. Split by span kind.
+struct LayerPartSeconds {
+    Seconds linear;
+    Seconds elementwise;
+
+    Seconds total() const { return linear + elementwise; }
+};
+
+/// Predicted seconds of every piece of work of a scenario, one rank's share (heads, columns and vocabulary
+/// already divided by tp). Immutable; safe to read from threads. Formulas with sources and errors:
+/// core/cost/README.md.
+class CostModel {
+  public:
+    static constexpr int kVersion = 1;  ///< kept with every stored prediction
+
+    CostModel(const Scenario& scenario, const ModelSpec& model, const ClusterSpec& cluster);
+
+    const ModelSpec& model() const { return model_; }
+    const ClusterSpec& cluster() const { return cluster_; }
+    const Layout& layout() const { return layout_; }
+    /// Bytes of one activation element: 4 for fp32, 2 for bf16.
+    int activationBytes() const;
+
+    /// --- the packers' view: additive over pieces ---
+    /// Comparable work of a piece: exact integers d*B + d*d with the quadratic cost (no rounding decides),
+    /// else seconds without `d`.
+    double pieceWork(std::int64_t length) const;
+    /// Workload in seconds (planner.md section 1) of a micro-batch, given the sum of its pieces' pieceWork; 0
+    /// for an empty one.
+    Seconds workload(double pieceWorkSum) const;
+    /// The attention part alone of a piece's workload, for the split bars of the packing view.
+    Seconds attentionWorkload(std::int64_t length) const;
+
+    /// --- the sharders' and the simulator's view: one rank, one layer ---
+    /// One layer's attention kernel call for the slices of one rank; 0 when there are none.
+    Seconds attention(std::span<const AttentionBlock> blocks, Direction direction) const;
+    /// Norm, QKV projection and rotary embedding.
+    LayerPartSeconds attentionInput(std::int64_t tokens, Direction direction) const;
+    /// Output projection and residual.
+    LayerPartSeconds attentionOutput(std::int64_t tokens, Direction direction) const;
+    /// Norm, gate and up, SwiGLU, down, residual.
+    LayerPartSeconds feedForward(std::int64_t tokens, Direction direction) const;
+    Seconds embedding(std::int64_t tokens, Direction direction) const;
+    /// Final norm, head and cross entropy.
+    LayerPartSeconds head(std::int64_t tokens, Direction direction) const;
+    /// AdamW over a rank's parameters.
+    Seconds optimizer(std::int64_t parameters) const;
+
+    /// --- transfers ---
+    Seconds collective(CollectiveOperation operation, Bytes fullTensor,
+                       std::span<const int> groupRanks) const;
+    Seconds pointToPoint(Bytes bytes, int fromRank, int toRank) const;
+
+    /// Layers of each stage: schedule.stages, or even with the remainder on the earlier stages.
+    const std::vector<std::int64_t>& stageLayers() const { return stageLayers_; }
+    /// "extrapolated: head_dim 32 from 128", "assumed: backward = 2.5 x forward"; shown beside predictions.
+    std::vector<std::string> notices() const;
+
+    /// Relative speed of a rank, 1 = nominal (cluster gpu_speed).
+    double speed(int rank) const;
+
+  private:
+    Scenario scenario_;
+    ModelSpec model_;
+    ClusterSpec cluster_;
+    Layout layout_;
+    std::vector<std::int64_t> stageLayers_;
+};
+
+}  // namespace ballast

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/units.h"
+#include "core/cost/cost_model.h"
+#include "core/workload/document.h"
+
+namespace ballast {
+
+/// Consecutive tokens [begin, end) of a document on one context-parallel rank; positions and attention start
+/// at pieceBegin.
+struct Slice {
+    std::int64_t document = 0;
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    std::int64_t pieceBegin = 0;
+    std::int64_t pieceEnd = 0;
+
+    std::int64_t tokens() const { return end - begin; }
+    AttentionBlock block() const { return {end - begin, begin - pieceBegin}; }
+    bool operator==(const Slice&) const = default;
+};
+
+/// Slices of one rank in the order in which they lie in its activations.
+using Shard = std::vector<Slice>;
+
+/// One micro-batch split over the context-parallel ranks.
+struct Sharding {
+    std::string strategy;
+    std::vector<Shard> ranks;
+
+    bool operator==(const Sharding&) const = default;
+};
+
+/// What a person compares strategies by, one rank; bytes of one layer, forward, K and V, of one tp rank.
+struct ShardFigures {
+    std::int64_t tokens = 0;
+    std::int64_t pairs = 0;
+    Bytes keyValueIn;
+    Bytes keyValueOut;
+    Seconds latency;  ///< attention of one layer, forward and backward, gathering copies included
+};
+
+std::int64_t shardTokens(const Shard& shard);
+std::vector<AttentionBlock> attentionBlocks(const Shard& shard);
+std::vector<ShardFigures> shardFigures(const Sharding& sharding, const CostModel& cost);
+
+}  // namespace ballast

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/cost/cost_model.h"
+#include "core/packing/packer.h"
+#include "core/sharding/shard.h"
+
+namespace ballast {
+
+/// One micro-batch as the simulator takes it.
+struct MicroBatchWork {
+    int index = 0;
+    std::int64_t tokens = 0;                ///< over all cp ranks
+    std::vector<std::int64_t> rankTokens;   ///< by cp rank
+    std::vector<Seconds> attentionForward;  ///< by cp rank, one layer
+    std::vector<Seconds> attentionBackward;
+    std::vector<double> attentionPairs;  ///< by cp rank
+    std::int64_t heaviestDocument = -1;  ///< blamed when this micro-batch is late
+};
+
+/// What one step asks of every rank: the non-empty micro-batches of each dp rank in pipeline order.
+struct StepWork {
+    std::int64_t step = 0;
+    std::vector<std::vector<MicroBatchWork>> pipelines;  ///< by dp rank
+    std::int64_t tokens = 0;
+};
+
+/// microBatches and shardings run in parallel (same order, one Sharding each).
+StepWork stepWork(std::int64_t step, const std::vector<MicroBatch>& microBatches,
+                  const std::vector<Sharding>& shardings, const CostModel& cost);
+
+}  // namespace ballast

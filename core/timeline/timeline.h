@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/job/layout.h"
+#include "core/timeline/span.h"
+
+namespace ballast {
+
+/// What times mean: a simulation's, real time, or the trainer's virtual clock. Views and comparisons never
+/// mix them.
+enum class Clock { Simulated, Wall, Virtual };
+std::string_view clockName(Clock clock);
+
+/// Spans of one rank in one step, sorted by (lane, begin). Spans of one lane do not overlap.
+struct RankSpans {
+    int rank = 0;
+    bool recorded = true;  ///< false: delivered nothing, drawn as "not recorded"
+    std::vector<Span> spans;
+};
+
+/// One step of every rank, simulated and measured alike. Complete unless the run ended inside it.
+struct StepTimeline {
+    std::int64_t step = 0;
+    bool complete = true;
+    Nanoseconds begin = 0;
+    Nanoseconds end = 0;  ///< latest end over all ranks, after the optimizer
+    std::vector<RankSpans> ranks;
+};
+
+/// Several steps of one run.
+struct Timeline {
+    Layout layout;
+    Clock clock = Clock::Simulated;
+    std::vector<StepTimeline> steps;
+};
+
+/// Seconds of one rank in one step by what it did; the parts sum to the step time.
+struct RankBreakdown {
+    std::vector<double>
+        kindSeconds;            ///< by SpanKind value (index 0 unused); communication kinds: transfer alone
+    double waitingSeconds = 0;  ///< blocked in a collective before its transfer starts
+    double pipelineIdleSeconds = 0;  ///< blocked in a receive before the sender's send, and idle at step end
+    std::vector<double> waitingByKindSeconds;
+
+    double computeSeconds() const;
+    double transferSeconds() const;
+};
+
+/// From the compute lane's spans (the pipeline lane's passes enclose them and do not count). Unexplained gaps
+/// count as pipeline idle.
+RankBreakdown breakdownOf(const RankSpans& rank, Nanoseconds stepBegin, Nanoseconds stepEnd);
+
+}  // namespace ballast

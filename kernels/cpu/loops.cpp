@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/loops.h"
+
+namespace ballast::kernels {
+
+#if defined(__x86_64__)
+extern const Loops kAvx512Loops;
+extern const Loops kAvx2Loops;
+#endif
+extern const Loops kBaselineLoops;
+
+LoopsList runnableLoops() {
+    LoopsList list{};
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
+        __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512bw") != 0) {
+        list.sets[list.count++] = &kAvx512Loops;
+    }
+    if (__builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0) {
+        list.sets[list.count++] = &kAvx2Loops;
+    }
+#endif
+    list.sets[list.count++] = &kBaselineLoops;
+    return list;
+}
+
+const Loops& loops() {
+    static const Loops* const chosen = runnableLoops().sets[0];
+    return *chosen;
+}
+
+}  // namespace ballast::kernels

@@ -1,0 +1,15 @@
+# ballast_embed_text(<target> <function> <files>...) compiles text files into <target> as
+#   std::span<const ballast::EmbeddedText> <function>();   (core/base/embedded_text.h), name = file name without extension.
+function(ballast_embed_text target function)
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/${function}.cpp)
+  set(entries "")
+  foreach(file ${ARGN})
+    get_filename_component(name ${file} NAME_WLE)
+    file(READ ${file} text)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    string(APPEND entries "    {\"${name}\", R\"ballast_text(${text})ballast_text\"},\n")
+  endforeach()
+  set(code "#include \"core/base/embedded_text.h\"\n\nnamespace ballast {\nnamespace {\nconstexpr EmbeddedText kTexts[] = {\n${entries}};\n}  // namespace\nstd::span<const EmbeddedText> ${function}();\nstd::span<const EmbeddedText> ${function}() { return kTexts; }\n}  // namespace ballast\n")
+  file(CONFIGURE OUTPUT ${output} CONTENT "${code}" @ONLY)
+  target_sources(${target} PRIVATE ${output})
+endfunction()
