@@ -11,6 +11,10 @@
 
 namespace ballast {
 
+/// Places of RunProcess::rank for the processes that are no ranks.
+inline constexpr int kMpirunRank = -1;
+inline constexpr int kRunnerRank = -2;
+
 /// A process of a run; start time as /proc states it (field 22 of stat), so that a reused pid is never taken
 /// for ours.
 struct RunProcess {
@@ -19,7 +23,15 @@ struct RunProcess {
     int pid = 0;
     std::int64_t startTime = 0;
 
+    /// The calling process under its host's name.
+    static RunProcess current(int rank);
+    /// A process of this host by its pid; startTime 0 when it is gone.
+    static RunProcess ofPid(int rank, int pid);
+
+    /// True while the very process runs; false for a zombie, a reused pid, or another host's process.
     bool alive() const;
+    /// kill(2), but only to the very process; false when it is gone.
+    bool signal(int signalNumber) const;
 };
 
 /// What ballast-train is given: everything is in files, nothing in its environment.
@@ -33,8 +45,9 @@ struct TrainJob {
     std::vector<std::string> arguments;  ///< argv of the launcher, for people
 };
 
-/// <workspace>.runs/<id>/: run.json, plan, pids.json, state.json, stop, lock, logs/, spool/ (formats.md).
-/// Files are the only contract between the runner and the ranks; each JSON file is replaced atomically.
+/// <workspace>.runs/<id>/: run.json, plan, pids.json (merged from pids/), state.json, stop, lock, logs/,
+/// spool/, ends/ (formats.md). Files are the only contract between the runner and the ranks; each JSON file
+/// is replaced atomically.
 class RunDirectory {
   public:
     explicit RunDirectory(std::filesystem::path path) : path_(std::move(path)) {}
@@ -44,12 +57,18 @@ class RunDirectory {
     std::filesystem::path spoolFile(int rank) const { return path_ / "spool" / std::to_string(rank); }
     std::filesystem::path logFile(const std::string& name) const { return path_ / "logs" / name; }
 
+    std::filesystem::path spoolFolder() const { return path_ / "spool"; }
+    std::filesystem::path lockFile() const { return path_ / "lock"; }
+
+    /// Makes the folder with its parts and writes run.json. Throws Error (WorkFailed) with the path.
     void create(const TrainJob& job) const;
     TrainJob readJob() const;  ///< throws Error with file and key
 
     /// Each process adds itself; a rank writes pids/<rank>.json, the runner merges them into pids.json.
     void recordProcess(const RunProcess& process) const;
     std::vector<RunProcess> processes() const;
+    /// Writes pids.json from pids/.
+    void mergeProcesses() const;
 
     void requestStop() const;
     bool stopRequested() const;

@@ -31,6 +31,7 @@ enum class RunState : std::uint8_t {
 };
 std::string_view runKindName(RunKind kind);
 std::string_view runStateName(RunState state);
+std::optional<RunState> runStateFromName(std::string_view name);
 
 /// A row of `runs`.
 struct RunRecord {
