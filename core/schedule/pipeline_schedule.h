@@ -12,6 +12,9 @@ namespace ballast {
 
 enum class ActionKind { ReceiveActivation, Forward, SendActivation, ReceiveGradient, Backward, SendGradient };
 
+/// "forward", "receive activation" and so on, for messages.
+std::string_view actionKindName(ActionKind kind);
+
 /// One thing a stage does; `microBatch` is the index in its pipeline's order.
 struct Action {
     ActionKind kind;

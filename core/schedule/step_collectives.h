@@ -63,7 +63,7 @@ std::vector<CollectiveCall> headCollectives(const CostModel& cost, Direction dir
 /// bytes each). Groups of one rank are left out.
 std::vector<CollectiveCall> stepCollectives(const CostModel& cost, int pp, int tp);
 
-/// The ranks of `rank`'s group along an axis, ascending.
+/// The ranks of `rank`'s group along an axis, ascending. A middle stage is alone in its embedding pair.
 std::vector<int> groupRanks(const Layout& layout, GroupAxis axis, int rank);
 
 }  // namespace ballast

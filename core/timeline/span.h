@@ -42,8 +42,8 @@ std::string_view laneName(Lane lane);
 
 /// True for the kinds that move data between ranks.
 bool isCommunication(SpanKind kind);
-/// True for compute kinds of the compute lane (everything that is neither communication nor the pipeline
-/// lane's passes).
+/// True for compute kinds of the compute lane: neither communication, nor the pipeline lane's passes, nor the
+/// host lane's packing and checkpoint.
 bool isCompute(SpanKind kind);
 
 /// One thing a rank did. Times are ns on the run's clock, 0 = start of step 0. Sizes that a kind does not

@@ -38,15 +38,17 @@ struct SpoolChunk {
 /// process.
 class SpoolWriter {
   public:
-    /// Creates or continues the file. Throws Error (WorkFailed) with the path.
+    /// Creates the file, or continues it after its last whole chunk. Throws Error (WorkFailed) with the path.
     SpoolWriter(const std::filesystem::path& file, std::int32_t rank);
     ~SpoolWriter();
     SpoolWriter(const SpoolWriter&) = delete;
     SpoolWriter& operator=(const SpoolWriter&) = delete;
 
+    /// Sorts the spans by lane, then begin.
     void append(const StepReport& report, const std::vector<Span>& spans);
 
   private:
+    std::filesystem::path file_;
     int descriptor_ = -1;
     std::int32_t rank_;
 };

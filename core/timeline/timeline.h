@@ -2,13 +2,18 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "core/job/layout.h"
+#include "core/schedule/step_collectives.h"
 #include "core/timeline/span.h"
 
 namespace ballast {
+
+/// The span kind that a collective is recorded under.
+SpanKind spanKindOf(CollectivePurpose purpose);
 
 /// What times mean: a simulation's, real time, or the trainer's virtual clock. Views and comparisons never
 /// mix them.
@@ -40,18 +45,28 @@ struct Timeline {
 
 /// Seconds of one rank in one step by what it did; the parts sum to the step time.
 struct RankBreakdown {
-    std::vector<double>
-        kindSeconds;            ///< by SpanKind value (index 0 unused); communication kinds: transfer alone
-    double waitingSeconds = 0;  ///< blocked in a collective before its transfer starts
+    /// By SpanKind value (index 0 unused); communication kinds: transfer alone.
+    std::vector<double> kindSeconds = std::vector<double>(kSpanKindCount + 1);
+    double waitingSeconds = 0;       ///< blocked in a collective before its transfer starts
     double pipelineIdleSeconds = 0;  ///< blocked in a receive before the sender's send, and idle at step end
-    std::vector<double> waitingByKindSeconds;
+    std::vector<double> waitingByKindSeconds = std::vector<double>(kSpanKindCount + 1);  ///< sums to waiting
 
-    double computeSeconds() const;
-    double transferSeconds() const;
+    double computeSeconds() const;   ///< kinds that are not communication
+    double transferSeconds() const;  ///< communication kinds
+    /// Compute, transfer, waiting and pipeline idle: the step time.
+    double totalSeconds() const;
+    void addKind(SpanKind kind, double seconds);
+    void addWaiting(SpanKind kind, double seconds);
+    RankBreakdown& operator+=(const RankBreakdown& other);
+    RankBreakdown& operator*=(double factor);
 };
 
-/// From the compute lane's spans (the pipeline lane's passes enclose them and do not count). Unexplained gaps
-/// count as pipeline idle.
+/// The spans of one lane of a rank, in order; empty when it has none.
+std::span<const Span> laneSpans(const RankSpans& rank, Lane lane);
+
+/// From the compute lane's spans (the pipeline lane's passes enclose them and do not count; a pass without
+/// any, of a timeline that keeps no layers, counts as itself). Unexplained gaps count as pipeline idle.
+/// Spans outside the step are cut at its borders.
 RankBreakdown breakdownOf(const RankSpans& rank, Nanoseconds stepBegin, Nanoseconds stepEnd);
 
 }  // namespace ballast
