@@ -12,14 +12,15 @@ namespace ballast::kernels {
 /// What every kernel needs of the machine: one thread a rank, and memory to work in. Kernels are plain
 /// functions over spans of device memory; on the cpu that is ordinary memory.
 
-/// Limits the BLAS library to the calling thread, for the whole process. Call it before the first kernel: the
-/// virtual clock counts a rank's CPU time on one thread only. Thread-safe; the first call decides.
+/// Limits the BLAS library to the calling thread, for the whole process, and makes it use the kernels that suit
+/// the processor: the virtual clock counts a rank's CPU time on one thread only. matmul() does the same on its
+/// first call. Thread-safe.
 void useOneThread();
 
 /// Threads that the BLAS library would use for one call now: 1 after useOneThread().
 int blasThreads();
 
-/// Processor, instruction set that the kernels chose, and BLAS build, in one line for people.
+/// Processor, instruction set that the kernels chose, and the BLAS library's, in one line for people.
 std::string deviceDescription();
 
 /// The processor's name alone, as the operating system gives it ("unknown processor" where it does not).

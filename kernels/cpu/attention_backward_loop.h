@@ -15,7 +15,7 @@ struct BackwardState {
     float *queries, *outGradients, *queryGradients;        // [pitch, kQueryTile]: queries in the lanes
     float *queryRows, *outGradientRows;                    // [kQueryTile, pitch]
     float *weights, *pulls;                                // [kKeyTile, lanes]: P and dS
-    float *logSumExp2, *dots;                              // [kQueryTile]: log2 of the denominator; sum of out * dOut
+    float *logSumExp2, *dots;  // [kQueryTile]: log2 of the denominator; sum of out * dOut
 };
 
 /// C[rows, pitch] += A B with A(row, lane) from a tile of [rows, lanes] and B [lanes, pitch].
@@ -28,12 +28,12 @@ template <int kWidth>
         const TileOperand part{tile + row * kLanes, kLanes};
         std::int64_t column = 0;
         for (; column + kLanes <= pitch; column += kLanes) {
-            tileProduct<kWidth, kRows, 2, false, false>(part, b + column, pitch, kLanes, c + row * pitch + column,
-                                                        pitch, nullptr);
+            tileProduct<kWidth, kRows, 2, false, false>(part, b + column, pitch, kLanes,
+                                                        c + row * pitch + column, pitch, nullptr);
         }
         for (; column < pitch; column += kWidth) {
-            tileProduct<kWidth, kRows, 1, false, false>(part, b + column, pitch, kLanes, c + row * pitch + column,
-                                                        pitch, nullptr);
+            tileProduct<kWidth, kRows, 1, false, false>(part, b + column, pitch, kLanes,
+                                                        c + row * pitch + column, pitch, nullptr);
         }
     }
 }
@@ -45,11 +45,12 @@ template <int kWidth>
     constexpr int kLanes = 2 * kWidth;
     const std::int64_t rows = place.rows;
     const std::int64_t keyFloats = place.key * state.pitch;
-    productOverRows<kWidth, false, true>({state.keys + keyFloats, state.pitch}, rows, state.queries + place.lane,
-                                         kQueryTile, headDim, state.weights, kLanes, nullptr);
+    productOverRows<kWidth, false, true>({state.keys + keyFloats, state.pitch}, rows,
+                                         state.queries + place.lane, kQueryTile, headDim, state.weights,
+                                         kLanes, nullptr);
     productOverRows<kWidth, false, true>({state.values + keyFloats, state.pitch}, rows,
-                                         state.outGradients + place.lane, kQueryTile, headDim, state.pulls, kLanes,
-                                         nullptr);
+                                         state.outGradients + place.lane, kQueryTile, headDim, state.pulls,
+                                         kLanes, nullptr);
     if (place.masked) {
         maskScores<kWidth>(state.weights, rows, place.key - place.lastKeyOfLane0, -__builtin_inff());
     }

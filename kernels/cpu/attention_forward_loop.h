@@ -11,14 +11,14 @@ namespace ballast::kernels {
 template <int kWidth>
 struct ForwardState {
     std::int64_t pitch, keysRows;
-    float *keys, *values;           // [keysRows, pitch], zeros beyond the piece and beyond headDim
-    float *queries, *sums;          // [pitch, kQueryTile]: queries in the lanes
-    float* scores;                  // [kKeyTile, lanes]
-    float *maximum, *denominator;   // [kQueryTile]
+    float *keys, *values;          // [keysRows, pitch], zeros beyond the piece and beyond headDim
+    float *queries, *sums;         // [pitch, kQueryTile]: queries in the lanes
+    float* scores;                 // [kKeyTile, lanes]
+    float *maximum, *denominator;  // [kQueryTile]
 };
 
-/// Scores of one key tile against one group of lanes, their softmax joined to what earlier tiles left, and the
-/// weighted sum of values.
+/// Scores of one key tile against one group of lanes, their softmax joined to what earlier tiles left, and
+/// the weighted sum of values.
 template <int kWidth>
 [[gnu::always_inline]] inline void forwardTile(const ForwardState<kWidth>& state, std::int64_t headDim,
                                                const TilePlace& place) {
@@ -113,8 +113,10 @@ void attentionForwardLoop(const AttentionTask& task) {
     const std::int64_t keyStride = shape.kvHeads * shape.headDim;
     for (std::int64_t kvHead = 0; kvHead < shape.kvHeads; ++kvHead) {
         const std::int64_t from = task.block.keyOffset * keyStride + kvHead * shape.headDim;
-        packRows<kWidth>(task.k + from, keyStride, keys, shape.headDim, 1.0F, state.keys, state.keysRows, state.pitch);
-        packRows<kWidth>(task.v + from, keyStride, keys, shape.headDim, 1.0F, state.values, state.keysRows, state.pitch);
+        packRows<kWidth>(task.k + from, keyStride, keys, shape.headDim, 1.0F, state.keys, state.keysRows,
+                         state.pitch);
+        packRows<kWidth>(task.v + from, keyStride, keys, shape.headDim, 1.0F, state.values, state.keysRows,
+                         state.pitch);
         for (std::int64_t head = kvHead * group; head < (kvHead + 1) * group; ++head) {
             for (std::int64_t first = 0; first < task.block.queries; first += kQueryTile) {
                 const std::int64_t left = task.block.queries - first;

@@ -13,16 +13,16 @@ inline constexpr std::int64_t kKeyTile = 64;
 /// Lanes of queries that are worked on together: two registers of AVX-512, the most of any instruction set.
 inline constexpr std::int64_t kMostLanes = 32;
 
-/// Everything that one pass over one slice needs. Only plain values: the functions that take it are compiled once for
-/// each instruction set, and must share no inline function with the rest of the program.
+/// Everything that one pass over one slice needs. Only plain values: the functions that take it are compiled
+/// once for each instruction set, and must share no inline function with the rest of the program.
 struct AttentionTask {
     AttentionShape shape;
     AttentionBlock block;
     const float* q = nullptr;
     const float* k = nullptr;
     const float* v = nullptr;
-    float* out = nullptr;        ///< forward
-    float* logSumExp = nullptr;  ///< forward
+    float* out = nullptr;                ///< forward
+    float* logSumExp = nullptr;          ///< forward
     const float* outIn = nullptr;        ///< backward
     const float* logSumExpIn = nullptr;  ///< backward
     const float* outGradient = nullptr;  ///< backward
@@ -32,8 +32,11 @@ struct AttentionTask {
     float* scratch = nullptr;  ///< aligned to 64 bytes, attentionScratch(...) floats
 };
 
-/// Distance between two rows of packed keys: headDim rounded up, so that whole registers fit, whatever their width.
-[[gnu::always_inline]] inline std::int64_t attentionPitch(std::int64_t headDim) { return (headDim + 15) / 16 * 16; }
+/// Distance between two rows of packed keys: headDim rounded up, so that whole registers fit, whatever their
+/// width.
+[[gnu::always_inline]] inline std::int64_t attentionPitch(std::int64_t headDim) {
+    return (headDim + 15) / 16 * 16;
+}
 
 [[gnu::always_inline]] inline std::int64_t paddedKeys(std::int64_t keys) {
     return (keys + kKeyTile - 1) / kKeyTile * kKeyTile;

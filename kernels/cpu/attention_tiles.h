@@ -11,19 +11,21 @@ namespace ballast::kernels {
 
 /// One key tile against one group of query lanes.
 struct TilePlace {
-    std::int64_t lane = 0;            ///< first lane of the group inside the query tile
-    std::int64_t key = 0;             ///< first key of the tile inside its piece
-    std::int64_t rows = 0;            ///< keys to work on, a multiple of the rows of a tile product
-    std::int64_t lastKeyOfLane0 = 0;  ///< the group's first query attends to no later key; each next lane to one more
-    bool masked = false;              ///< some lane must not see some row
+    std::int64_t lane = 0;  ///< first lane of the group inside the query tile
+    std::int64_t key = 0;   ///< first key of the tile inside its piece
+    std::int64_t rows = 0;  ///< keys to work on, a multiple of the rows of a tile product
+    std::int64_t lastKeyOfLane0 =
+        0;                ///< the group's first query attends to no later key; each next lane to one more
+    bool masked = false;  ///< some lane must not see some row
 };
 
 [[gnu::always_inline]] inline std::int64_t roundUpTo(std::int64_t value, std::int64_t multiple) {
     return (value + multiple - 1) / multiple * multiple;
 }
 
-/// Calls visit(place) for each tile that the mask leaves something of: `count` queries, the first of which attends to
-/// the keys 0 .. lastKey. Tiles of keys outside, lanes inside, so that a key tile stays in the first cache.
+/// Calls visit(place) for each tile that the mask leaves something of: `count` queries, the first of which
+/// attends to the keys 0 .. lastKey. Tiles of keys outside, lanes inside, so that a key tile stays in the
+/// first cache.
 template <int kWidth, typename Visit>
 [[gnu::always_inline]] inline void forEachTile(std::int64_t lastKey, std::int64_t count, const Visit& visit) {
     constexpr std::int64_t kLanes = 2 * kWidth;
@@ -76,8 +78,8 @@ template <int kWidth>
 
 /// to[rows, pitch] = scale * from[count, width], zeros around it.
 template <int kWidth>
-inline void packRows(const float* from, std::int64_t stride, std::int64_t count, std::int64_t width, float scale,
-                     float* to, std::int64_t rows, std::int64_t pitch) {
+inline void packRows(const float* from, std::int64_t stride, std::int64_t count, std::int64_t width,
+                     float scale, float* to, std::int64_t rows, std::int64_t pitch) {
     for (std::int64_t row = 0; row < rows; ++row) {
         const std::int64_t used = row < count ? width : 0;
         for (std::int64_t i = 0; i < used; ++i) {
@@ -108,11 +110,11 @@ template <int kWidth>
     L::store(to + 3 * toStride, __builtin_shufflevector(ab1, cd1, 2, 3, 6, 7));
 }
 
-/// to[dimension, lane] = scale * from[lane, dimension], zeros in the lanes from `count` on and in the rows up to the
-/// pitch: queries go into the lanes.
+/// to[dimension, lane] = scale * from[lane, dimension], zeros in the lanes from `count` on and in the rows up
+/// to the pitch: queries go into the lanes.
 template <int kWidth>
-inline void packLanes(const float* from, std::int64_t stride, std::int64_t count, std::int64_t width, float scale,
-                      float* to) {
+inline void packLanes(const float* from, std::int64_t stride, std::int64_t count, std::int64_t width,
+                      float scale, float* to) {
     const std::int64_t fullRows = count / 4 * 4;
     const std::int64_t fullWidth = width / 4 * 4;
     for (std::int64_t lane = 0; lane < fullRows; lane += 4) {

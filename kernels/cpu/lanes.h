@@ -6,15 +6,44 @@
 
 namespace ballast::kernels {
 
-/// A register of kWidth floats and what the kernels do with it, in the compilers' portable vector extension. Each width
-/// is used by one source file only, which is compiled for the instruction set that has it: 16 for AVX-512, 8 for AVX2,
-/// 4 elsewhere. That keeps code of a newer instruction set out of everything that an older processor runs.
+/// The compilers' vector types of each width.
+template <int kWidth>
+struct Registers;
+template <>
+struct Registers<16> {
+    typedef float Float __attribute__((vector_size(64)));
+    typedef std::int32_t Int __attribute__((vector_size(64)));
+    typedef std::uint32_t Bits __attribute__((vector_size(64)));
+    typedef float Unaligned __attribute__((vector_size(64), aligned(4), may_alias));
+    typedef double Doubles __attribute__((vector_size(128)));
+};
+template <>
+struct Registers<8> {
+    typedef float Float __attribute__((vector_size(32)));
+    typedef std::int32_t Int __attribute__((vector_size(32)));
+    typedef std::uint32_t Bits __attribute__((vector_size(32)));
+    typedef float Unaligned __attribute__((vector_size(32), aligned(4), may_alias));
+    typedef double Doubles __attribute__((vector_size(64)));
+};
+template <>
+struct Registers<4> {
+    typedef float Float __attribute__((vector_size(16)));
+    typedef std::int32_t Int __attribute__((vector_size(16)));
+    typedef std::uint32_t Bits __attribute__((vector_size(16)));
+    typedef float Unaligned __attribute__((vector_size(16), aligned(4), may_alias));
+    typedef double Doubles __attribute__((vector_size(32)));
+};
+
+/// A register of kWidth floats and what the kernels do with it, in the compilers' portable vector extension.
+/// Each width is used by one source file only, which is compiled for the instruction set that has it: 16 for
+/// AVX-512, 8 for AVX2, 4 elsewhere. That keeps code of a newer instruction set out of everything that an
+/// older processor runs.
 template <int kWidth>
 struct Lanes {
-    typedef float Float __attribute__((vector_size(kWidth * 4)));
-    typedef std::int32_t Int __attribute__((vector_size(kWidth * 4)));
-    typedef std::uint32_t Bits __attribute__((vector_size(kWidth * 4)));
-    typedef float Unaligned __attribute__((vector_size(kWidth * 4), aligned(4), may_alias));
+    using Float = typename Registers<kWidth>::Float;
+    using Int = typename Registers<kWidth>::Int;
+    using Bits = typename Registers<kWidth>::Bits;
+    using Unaligned = typename Registers<kWidth>::Unaligned;
 
     [[gnu::always_inline]] static Float load(const float* from) {
         return *reinterpret_cast<const Unaligned*>(from);
@@ -42,11 +71,11 @@ struct Lanes {
 
     /// 0, 1, 2, ...
     [[gnu::always_inline]] static Int ramp() {
-        Int lanes{};
+        std::int32_t all[kWidth];
         for (int i = 0; i < kWidth; ++i) {
-            lanes[i] = i;
+            all[i] = i;
         }
-        return lanes;
+        return __builtin_bit_cast(Int, all);
     }
 
     /// The larger of each lane; `old` where `candidate` is not a number.
@@ -75,28 +104,30 @@ struct Lanes {
         return all[0];
     }
 
-    /// 2^x, within 2 units in the last place; 0 below -126, where softmax has nothing to lose; x at most 127; not a
-    /// number stays so. The exponent comes from rounding x by a large addend, the rest from a polynomial of degree 6,
-    /// the least relative error on [-0.5, 0.5] (1e-9 before rounding).
+    /// 2^x, within 2 units in the last place; 0 below -126, where softmax has nothing to lose; x at most 127;
+    /// not a number stays so. The exponent comes from rounding x by a large addend, the rest from a
+    /// polynomial of degree 6, the least relative error on [-0.5, 0.5] (1e-9 before rounding).
     [[gnu::always_inline]] static Float exp2(Float x) {
         constexpr float kLeast = -126.0F;
-        constexpr float kRounder = 12582912.0F;  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
+        constexpr float kRounder =
+            12582912.0F;  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
         constexpr std::uint32_t kOne = 0x3F800000U;
         constexpr int kMantissaBits = 23;
         const Int gone = x < kLeast;
         const Float inRange = gone ? set(kLeast) : x;
         const Float rounded = inRange + kRounder;
         const Float f = inRange - (rounded - kRounder);
-        const Bits exponent = (reinterpret_cast<const Bits&>(rounded) << kMantissaBits) + kOne;
+        const Bits exponent = (__builtin_bit_cast(Bits, rounded) << kMantissaBits) + kOne;
         Float value = set(kExp2[6]);
         for (int i = 5; i >= 0; --i) {
             value = value * f + kExp2[i];
         }
-        value = value * reinterpret_cast<const Float&>(exponent);
+        value = value * __builtin_bit_cast(Float, exponent);
         return gone ? Float{} : value;
     }
 
-    /// e^x for x in about [-87, 87]; outside of it the value at the border, so that 1 / (1 + e^x) stays finite.
+    /// e^x for x in about [-87, 87]; outside of it the value at the border, so that 1 / (1 + e^x) stays
+    /// finite.
     [[gnu::always_inline]] static Float expClamped(Float x) {
         constexpr float kLog2E = 1.44269504F;
         constexpr float kBorder = 126.0F;
@@ -106,7 +137,8 @@ struct Lanes {
         return exp2(t);
     }
 
-    static constexpr float kExp2[7] = {1.0F, 0.693147207F, 0.240226509F, 0.0555032723F, 0.00961805668F, 0.00134004282F, 0.000154614447F};
+    static constexpr float kExp2[7] = {1.0F,           0.693147207F,   0.240226509F,   0.0555032723F,
+                                       0.00961805668F, 0.00134004282F, 0.000154614447F};
 };
 
 }  // namespace ballast::kernels

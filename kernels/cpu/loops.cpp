@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cpu/loops.h"
 
+#include <atomic>
+
 namespace ballast::kernels {
 
 #if defined(__x86_64__)
@@ -24,9 +26,21 @@ LoopsList runnableLoops() {
     return list;
 }
 
+namespace {
+
+std::atomic<const Loops*>& chosenLoops() {
+    static std::atomic<const Loops*> chosen{runnableLoops().sets[0]};
+    return chosen;
+}
+
+}  // namespace
+
 const Loops& loops() {
-    static const Loops* const chosen = runnableLoops().sets[0];
-    return *chosen;
+    return *chosenLoops().load(std::memory_order_relaxed);
+}
+
+void useLoops(const Loops& set) {
+    chosenLoops().store(&set, std::memory_order_relaxed);
 }
 
 }  // namespace ballast::kernels

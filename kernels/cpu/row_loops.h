@@ -108,15 +108,17 @@ float sumOfProductsLoop(const float* a, const float* b, const float* c, std::int
 
 template <int kWidth>
 double sumOfSquaresLoop(const float* values, std::int64_t count) {
-    typedef double Doubles __attribute__((vector_size(kWidth * 8)));
+    using Doubles = typename Registers<kWidth>::Doubles;
     Doubles total{};
     forEachRegister<kWidth>(count, [&](std::int64_t i, std::int64_t n) {
         const Doubles wide = __builtin_convertvector(loadUpTo<kWidth>(values + i, n, 0.0F), Doubles);
         total += wide * wide;
     });
     double sum = 0.0;
-    for (int i = 0; i < kWidth; ++i) {
-        sum += total[i];
+    double all[kWidth];
+    __builtin_memcpy(all, &total, sizeof(all));
+    for (const double part : all) {
+        sum += part;
     }
     return sum;
 }
@@ -131,8 +133,8 @@ void rmsNormRowLoop(const float* in, const float* weight, float* __restrict out,
 
 template <int kWidth>
 void rmsNormBackwardRowLoop(const float* in, const float* weight, const float* outGradient,
-                            float* __restrict inGradient, float* __restrict weightGradient, std::int64_t count,
-                            float inverseRms, float pull) {
+                            float* __restrict inGradient, float* __restrict weightGradient,
+                            std::int64_t count, float inverseRms, float pull) {
     for (std::int64_t i = 0; i < count; ++i) {
         inGradient[i] += weight[i] * outGradient[i] * inverseRms - in[i] * pull;
         weightGradient[i] += in[i] * inverseRms * outGradient[i];

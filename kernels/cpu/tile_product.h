@@ -13,13 +13,13 @@ struct TileOperand {
     std::int64_t stride = 0;  ///< between rows, or between inner steps where rows are contiguous
 };
 
-/// Rows that one pass keeps in registers together with two vectors of columns: 16 sums of the 32 registers of AVX-512,
-/// 8 of the 16 of the others.
+/// Rows that one pass keeps in registers together with two vectors of columns: 16 sums of the 32 registers of
+/// AVX-512, 8 of the 16 of the others.
 template <int kWidth>
 inline constexpr int kTileRows = kWidth == 16 ? 8 : 4;
 
-/// C[kRows, kVectors*kWidth] = factor * C + A B, with A(r, k) = a[r + k*stride] (kRowsContiguous) or a[r*stride + k].
-/// factor is one value a column, or null for 1; with kOverwrite C is not read.
+/// C[kRows, kVectors*kWidth] = factor * C + A B, with A(r, k) = a[r + k*stride] (kRowsContiguous) or
+/// a[r*stride + k]. factor is one value a column, or null for 1; with kOverwrite C is not read.
 template <int kWidth, int kRows, int kVectors, bool kRowsContiguous, bool kOverwrite>
 [[gnu::always_inline]] inline void tileProduct(TileOperand a, const float* b, std::int64_t bStride,
                                                std::int64_t inner, float* c, std::int64_t cStride,
