@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace ballast::backend {
+
+/// Mistakes that the equivalence suite must notice. They exist only in the library that the tests build with
+/// BALLAST_PLANTED_FAULTS; everywhere else `planted` is a constant false and the compiler drops them.
+enum class PlantedFault {
+    None,
+    KeyAcrossBorder,            ///< each document's tokens also see the last key of the document before
+    PositionsBreakInsidePiece,  ///< positions start anew at each slice instead of each piece
+    LastTargetOfSliceDropped,   ///< a context-parallel slice forgets the target that lies on another rank
+    GradientsOverDataOnly,      ///< gradients are summed over dp and not over dp x cp
+};
+
+#ifdef BALLAST_PLANTED_FAULTS
+/// Set before the ranks start and left alone while they run.
+inline PlantedFault plantedFault = PlantedFault::None;
+inline bool planted(PlantedFault fault) {
+    return plantedFault == fault;
+}
+#else
+constexpr bool planted(PlantedFault) {
+    return false;
+}
+#endif
+
+}  // namespace ballast::backend
