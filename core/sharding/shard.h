@@ -48,6 +48,9 @@ struct ShardFigures {
 
 std::int64_t shardTokens(const Shard& shard);
 std::vector<AttentionBlock> attentionBlocks(const Shard& shard);
+/// Attention of one layer on one rank, forward and backward; 0 for an empty shard.
+Seconds shardLatency(const Shard& shard, const CostModel& cost);
+/// One a rank. The exchange is all-gather: a rank receives all other ranks' tokens and sends its own to each.
 std::vector<ShardFigures> shardFigures(const Sharding& sharding, const CostModel& cost);
 
 }  // namespace ballast

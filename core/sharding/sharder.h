@@ -24,6 +24,8 @@ class Sharder {
 /// names the strategy chosen). Throws Error naming the key for an unknown or unbuilt strategy.
 std::unique_ptr<Sharder> makeSharder(std::string_view strategy, int ranks, const CostModel& cost);
 
+std::vector<std::string_view> sharderNames();
+
 /// Every strategy side by side, for `ballast shard` and the sharding view; `chosen` and `oracle` index
 /// `strategies`.
 struct ShardingChoice {
