@@ -66,6 +66,7 @@ struct ClusterSpec {
     std::vector<AttentionCurve> attention;
     std::vector<GemmPoint> gemm;
     double gemmErrorPercent = 0;
+    bool gemmAssumed = false;  ///< true: derived from another device, see source
     std::vector<Link> links;
     double overlapSlowdown = 1.0;
     std::vector<double> gpuSpeed;  ///< by rank, 1 = nominal; empty: all 1
