@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "attention_reference.h"
-#include "numbers.h"
+#include "tests/kernels/attention_reference.h"
+#include "tests/kernels/numbers.h"
 
 namespace ballast::kernels {
 namespace {
