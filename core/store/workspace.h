@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -86,6 +87,35 @@ struct MicroBatchRecord {
     std::string sharding;
 };
 
+/// A row of `plans`.
+struct PlanRecord {
+    std::int64_t id = 0;
+    std::int64_t createdAt = 0;  ///< seconds since 1970
+    std::int64_t steps = 0;
+    std::int64_t pieces = 0;
+    std::int64_t tokens = 0;
+    std::string content;  ///< fingerprint of the pieces trained, content_hash.h
+    int costModelVersion = 0;
+};
+
+/// A row of `plan_steps` without its body.
+struct PlanStepRecord {
+    std::int64_t step = 0;
+    StepKind kind = StepKind::Full;
+    std::int64_t tokens = 0;
+    std::int64_t targets = 0;
+    std::string content;  ///< fingerprint of micro-batches and shards
+};
+
+/// A row of `scenarios`.
+struct ScenarioRecord {
+    std::int64_t id = 0;
+    std::optional<std::int64_t> parent;
+    std::string label;
+    std::string json;
+    std::int64_t createdAt = 0;
+};
+
 struct LogLine {
     std::int64_t time = 0;
     int rank = -1;
@@ -98,6 +128,7 @@ struct LogLine {
 class Workspace {
   public:
     enum class Mode { ReadWrite, ReadOnly };
+    static constexpr int kSchemaNumber = 1;  ///< user_version of files that this program writes
 
     /// Opens or (ReadWrite) creates. Throws Error (BadInput) for a file of another kind, a damaged one, or to
     /// write to a newer schema (that one opens ReadOnly, see isNewer()).
@@ -108,6 +139,11 @@ class Workspace {
 
     const std::filesystem::path& path() const;
     bool isNewer() const;
+    /// The file's schema number; kSchemaNumber unless it is newer.
+    int schemaNumber() const;
+    /// How long a lock of another program is waited for before the Error "workspace X is busy"; 10 s unless
+    /// set.
+    void setPatience(std::chrono::milliseconds patience);
     /// <workspace>.runs/<id>
     std::filesystem::path runDirectory(RunId run) const;
     /// SQLite's integrity_check and foreign_key_check: empty when all is well.
@@ -115,7 +151,11 @@ class Workspace {
 
     std::int64_t addPlan(const PlanHeader& header, const std::vector<PlanStep>& steps,
                          const std::vector<Discard>& discards);
+    PlanRecord plan(std::int64_t plan) const;  ///< throws Error naming plan and workspace
+    PlanHeader planHeader(std::int64_t plan) const;
+    std::vector<Discard> planDiscards(std::int64_t plan) const;
     std::vector<PlanStep> planSteps(std::int64_t plan) const;
+    std::vector<PlanStepRecord> planStepRecords(std::int64_t plan) const;
     std::vector<MicroBatchRecord> microBatches(std::int64_t plan) const;
 
     RunId addRun(const RunRecord& run);
@@ -139,6 +179,7 @@ class Workspace {
     std::int64_t addScenario(const std::string& json, std::optional<std::int64_t> parent,
                              const std::string& label);
     std::optional<std::string> latestScenario() const;
+    std::vector<ScenarioRecord> scenarios() const;
 
   private:
     struct State;
