@@ -200,18 +200,23 @@ void validateActions(std::span<const ActionList> stages, std::span<const int> mi
     SchedulePlay(stages, microBatches).run();
 }
 
-std::int64_t peakInFlightTokens(const ActionList& actions, std::span<const std::int64_t> tokens) {
+InFlightPeak inFlightPeak(const ActionList& actions, std::span<const std::int64_t> tokens) {
     std::int64_t held = 0;
-    std::int64_t peak = 0;
+    InFlightPeak peak;
     for (const Action& action : actions) {
         if (action.kind != ActionKind::Forward && action.kind != ActionKind::Backward)
             continue;
         BALLAST_CHECK(action.microBatch >= 0 && static_cast<std::size_t>(action.microBatch) < tokens.size());
         std::int64_t amount = tokens[static_cast<std::size_t>(action.microBatch)];
         held += action.kind == ActionKind::Forward ? amount : -amount;
-        peak = std::max(peak, held);
+        if (held > peak.tokens)
+            peak = {held, action.microBatch};
     }
     return peak;
+}
+
+std::int64_t peakInFlightTokens(const ActionList& actions, std::span<const std::int64_t> tokens) {
+    return inFlightPeak(actions, tokens).tokens;
 }
 
 }  // namespace ballast

@@ -35,6 +35,13 @@ std::vector<ActionList> pipelineActions(std::string_view kind, int stages, std::
 /// than the schedule allows (1F1B: stages - stage).
 void validateActions(std::span<const ActionList> stages, std::span<const int> microBatches);
 
+/// The worst moment of a stage: tokens in flight, and the micro-batch whose forward brought them there.
+struct InFlightPeak {
+    std::int64_t tokens = 0;
+    int microBatch = -1;  ///< -1: nothing is ever in flight
+};
+InFlightPeak inFlightPeak(const ActionList& actions, std::span<const std::int64_t> tokens);
+
 /// Largest sum, over the moments of a stage's list, of `tokens` (by micro-batch index) of the micro-batches
 /// in flight.
 std::int64_t peakInFlightTokens(const ActionList& actions, std::span<const std::int64_t> tokens);

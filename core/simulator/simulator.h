@@ -13,7 +13,7 @@ namespace ballast {
 struct SimulationOptions {
     bool recordSpans = true;  ///< false: figures only, no spans
     /// Multiplies compute that overlaps a transfer; counts as 1 when a virtual-clock run is predicted
-    /// (planner.md section 9).
+    /// (planner.md section 9). Every transfer of step_collectives.h blocks, so none overlaps.
     double overlapSlowdown = 1.0;
 };
 
@@ -22,7 +22,16 @@ struct PeakMemory {
     double gib = 0;
     int rank = 0;
     double limitGib = 0;
+    int stage = 0;
+    int dp = 0;
+    int microBatch = -1;  ///< the one whose forward reaches the peak; index in its pipeline's order
+
+    bool fits() const { return gib <= limitGib; }
 };
+
+/// Peak of the worst rank over a step with its actual micro-batches (planner.md section 8). Reads tokens
+/// alone.
+PeakMemory stepPeakMemory(const StepWork& work, const CostModel& cost);
 
 struct SimulatedStep {
     StepTimeline timeline;
@@ -36,11 +45,15 @@ struct SimulatedStep {
 };
 
 /// Event-driven simulation of one step under the rules of the trainer's virtual clock (trainer.md, "Two
-/// clocks"), starting at `begin`.
+/// clocks"), starting at `begin`. Spans: every operation of every layer up to 128 ranks; beyond, the pipeline
+/// lane's passes, receives, step collectives and the optimizer alone. Without spans a pass costs O(cp), since
+/// equal layers repeat after the first; the times are the same to the nanosecond.
 SimulatedStep simulateStep(const StepWork& work, const CostModel& cost, const SimulationOptions& options = {},
                            Nanoseconds begin = 0);
 
-/// What would perfect packing, sharding, network or no bubble gain (planner.md section 9).
+/// What would perfect packing, sharding, network or no bubble gain (planner.md section 9). Packing: every
+/// pipeline has as many micro-batches, each with the mean work of the step, the r-th heaviest cp rank of each
+/// with the mean of the r-th heaviest. Sharding: every cp rank has the mean of its micro-batch.
 enum class Ideal { Packing, Sharding, Network, NoBubble };
 StepWork idealised(const StepWork& work, Ideal ideal);
 
@@ -53,7 +66,9 @@ struct CriticalSpan {
     Nanoseconds begin = 0;
     Nanoseconds end = 0;
     std::int64_t document = -1;
+    bool idle = false;  ///< nothing recorded explains this time (measured timelines); `kind` means nothing
 };
+/// Backwards from the latest end: a transfer whose start waited goes on at the rank that came last.
 std::vector<CriticalSpan> criticalPath(const StepTimeline& step, const Layout& layout);
 
 }  // namespace ballast

@@ -26,7 +26,17 @@ struct StepWork {
     std::int64_t step = 0;
     std::vector<std::vector<MicroBatchWork>> pipelines;  ///< by dp rank
     std::int64_t tokens = 0;
+    bool freeTransfers = false;        ///< what if the network cost nothing
+    bool messagesAlwaysThere = false;  ///< what if no stage ever waited for another
+
+    std::int64_t microBatches() const;
+    /// Query-key pairs of the step, all cp ranks.
+    double attentionPairs() const;
 };
+
+/// The same with tokens alone, no seconds: enough for stepPeakMemory.
+StepWork stepTokens(std::int64_t step, const std::vector<MicroBatch>& microBatches,
+                    const std::vector<Sharding>& shardings, const Layout& layout);
 
 /// microBatches and shardings run in parallel (same order, one Sharding each).
 StepWork stepWork(std::int64_t step, const std::vector<MicroBatch>& microBatches,

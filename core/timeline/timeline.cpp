@@ -91,18 +91,33 @@ std::span<const Span> laneSpans(const RankSpans& rank, Lane lane) {
     return {range.first, range.second};
 }
 
+std::vector<Span> activities(const RankSpans& rank) {
+    std::vector<Span> result;
+    std::span<const Span> compute = laneSpans(rank, Lane::Compute);
+    result.reserve(compute.size());
+    auto next = compute.begin();
+    for (const Span& pass : laneSpans(rank, Lane::Pipeline)) {
+        for (; next != compute.end() && next->end <= pass.begin; ++next)
+            result.push_back(*next);
+        if (next == compute.end() || next->begin >= pass.end)
+            result.push_back(pass);
+    }
+    result.insert(result.end(), next, compute.end());
+    return result;
+}
+
 RankBreakdown breakdownOf(const RankSpans& rank, Nanoseconds stepBegin, Nanoseconds stepEnd) {
     RankBreakdown breakdown;
     Nanoseconds covered = 0;
     auto seconds = [](Nanoseconds time) { return toSeconds(time).value(); };
     auto clip = [&](Nanoseconds time) { return std::clamp(time, stepBegin, stepEnd); };
-    auto add = [&](const Span& span) {
+    for (const Span& span : activities(rank)) {
         Nanoseconds begin = clip(span.begin);
         Nanoseconds end = clip(span.end);
         covered += end - begin;
         if (!isCommunication(span.kind)) {
             breakdown.addKind(span.kind, seconds(end - begin));
-            return;
+            continue;
         }
         Nanoseconds ready = clip(span.waitingUntil);
         breakdown.addKind(span.kind, seconds(end - ready));
@@ -110,15 +125,6 @@ RankBreakdown breakdownOf(const RankSpans& rank, Nanoseconds stepBegin, Nanoseco
             breakdown.pipelineIdleSeconds += seconds(ready - begin);
         else
             breakdown.addWaiting(span.kind, seconds(ready - begin));
-    };
-    std::span<const Span> compute = laneSpans(rank, Lane::Compute);
-    for (const Span& span : compute)
-        add(span);
-    auto inside = compute.begin();
-    for (const Span& pass : laneSpans(rank, Lane::Pipeline)) {
-        inside = std::find_if(inside, compute.end(), [&](const Span& span) { return span.end > pass.begin; });
-        if (inside == compute.end() || inside->begin >= pass.end)
-            add(pass);
     }
     breakdown.pipelineIdleSeconds += seconds(stepEnd - stepBegin - covered);
     return breakdown;

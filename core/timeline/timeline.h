@@ -64,6 +64,10 @@ struct RankBreakdown {
 /// The spans of one lane of a rank, in order; empty when it has none.
 std::span<const Span> laneSpans(const RankSpans& rank, Lane lane);
 
+/// What a rank was at, in order and without overlap: the compute lane, and passes of the pipeline lane that
+/// have nothing of it inside (a timeline that keeps no layers).
+std::vector<Span> activities(const RankSpans& rank);
+
 /// From the compute lane's spans (the pipeline lane's passes enclose them and do not count; a pass without
 /// any, of a timeline that keeps no layers, counts as itself). Unexplained gaps count as pipeline idle.
 /// Spans outside the step are cut at its borders.
