@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
+
 #include "core/base/units.h"
 #include "core/job/cluster_spec.h"
 
@@ -15,5 +17,11 @@ Seconds collectiveSeconds(CollectiveOperation operation, int ranks, Bytes fullTe
 
 /// latency + S/B.
 Seconds pointToPointSeconds(Bytes bytes, const Link& link);
+
+/// What the ring of a group runs over. On one node its link. On several, each member has a network port of
+/// its own, so a node with g members carries the ring at g times the network bandwidth, at most the node's;
+/// of the ring's n-1 steps, nodes-1 cross the network (NVIDIA/nccl src/graph/tuning.cc). The emptiest node
+/// decides.
+Link groupLink(const ClusterSpec& cluster, std::span<const int> groupRanks);
 
 }  // namespace ballast

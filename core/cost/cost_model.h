@@ -11,6 +11,7 @@
 #include "core/base/units.h"
 #include "core/cost/attention_cost.h"
 #include "core/cost/collective_cost.h"
+#include "core/cost/linear_cost.h"
 #include "core/job/cluster_spec.h"
 #include "core/job/model_spec.h"
 #include "core/job/scenario.h"
@@ -33,11 +34,19 @@ class CostModel {
   public:
     static constexpr int kVersion = 1;  ///< kept with every stored prediction
 
-    CostModel(const Scenario& scenario, const ModelSpec& model, const ClusterSpec& cluster);
+    /// `pass`: whether workload covers forward and backward, or the forward alone (--cost-pass). Throws Error
+    /// (BadInput) naming the key when the layout does not fit the model (tp must divide heads, kv heads,
+    /// feed-forward and vocabulary; pp must not exceed the layers; stages must add up to them), the cluster
+    /// lacks a figure that is needed, or the quadratic cost has no crossover.
+    CostModel(const Scenario& scenario, const ModelSpec& model, const ClusterSpec& cluster,
+              CostPass pass = CostPass::Both);
 
     const ModelSpec& model() const { return model_; }
     const ClusterSpec& cluster() const { return cluster_; }
     const Layout& layout() const { return layout_; }
+    CostPass pass() const { return pass_; }
+    /// "fp32" or "bf16": the scenario's, or for auto bf16 where the cluster states its peak.
+    std::string_view precision() const { return precision_; }
     /// Bytes of one activation element: 4 for fp32, 2 for bf16.
     int activationBytes() const;
 
@@ -50,6 +59,9 @@ class CostModel {
     Seconds workload(double pieceWorkSum) const;
     /// The attention part alone of a piece's workload, for the split bars of the packing view.
     Seconds attentionWorkload(std::int64_t length) const;
+    /// Linear part of the workload of one token: the heaviest stage's products, element-wise work and tp and
+    /// cp collectives, for a micro-batch of a window, over cp.
+    Seconds linearSecondsPerToken() const { return Seconds(linearSecondsPerToken_); }
 
     /// --- the sharders' and the simulator's view: one rank, one layer ---
     /// One layer's attention kernel call for the slices of one rank; 0 when there are none.
@@ -80,11 +92,31 @@ class CostModel {
     double speed(int rank) const;
 
   private:
+    /// One product and its two gradients' shapes, by direction.
+    Seconds product(std::int64_t tokens, std::int64_t outputs, std::int64_t inputs,
+                    Direction direction) const;
+    Seconds elementwise(std::int64_t tokens, double elementsPerToken) const;
+    double tileWork(std::int64_t length) const;
+    void checkLayoutFitsModel() const;
+    void chooseStages();
+    void chooseAttention();
+    void measureLinearPart();
+
     Scenario scenario_;
     ModelSpec model_;
     ClusterSpec cluster_;
     Layout layout_;
+    CostPass pass_;
+    std::string precision_;
+    double speedup_ = 1;  ///< of the precision over the one the cluster's tables were measured in
+    GemmTable gemm_;
     std::vector<std::int64_t> stageLayers_;
+    TileConstants forwardTiles_;  ///< for the model's head size and precision
+    TileConstants backwardTiles_;
+    double headsPerRank_ = 1;
+    double workloadLayers_ = 1;  ///< of the stage with most layers
+    double linearSecondsPerToken_ = 0;
+    double launchSeconds_ = 0;  ///< of a micro-batch's attention calls in that stage
 };
 
 }  // namespace ballast
