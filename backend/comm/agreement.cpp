@@ -51,11 +51,11 @@ Standing agree(Communicator& world, const std::function<Standing()>& work) {
         world.allReduce(std::span(&code, 1), Reduction::Maximum);
         std::string sentence = broadcast(world, failed, failure ? failure->what() : "");
         int blamed = world.members()[static_cast<std::size_t>(failed)];
-        throw Error(fmt::format("rank {}: {}", blamed, sentence), static_cast<ErrorCode>(code));
+        throw AgreedError(fmt::format("rank {}: {}", blamed, sentence), static_cast<ErrorCode>(code));
     }
     if (facts[2] != 0 && facts[3] != 0)
-        throw Error("the ranks read different plans: one has another step, one has none",
-                    ErrorCode::WorkFailed);
+        throw AgreedError("the ranks read different plans: one has another step, one has none",
+                          ErrorCode::WorkFailed);
     return {facts[1] != 0, facts[2] != 0};
 }
 
