@@ -66,11 +66,11 @@ class CostModel {
     /// --- the sharders' and the simulator's view: one rank, one layer ---
     /// One layer's attention kernel call for the slices of one rank; 0 when there are none.
     Seconds attention(std::span<const AttentionBlock> blocks, Direction direction) const;
-    /// Norm, QKV projection and rotary embedding.
+    /// Norm, query, key and value projections, rotary embedding.
     LayerPartSeconds attentionInput(std::int64_t tokens, Direction direction) const;
-    /// Output projection and residual.
+    /// Output projection; in the backward also the norm that follows it, which waits for the tp sum.
     LayerPartSeconds attentionOutput(std::int64_t tokens, Direction direction) const;
-    /// Norm, gate and up, SwiGLU, down, residual.
+    /// Residual, norm, gate and up, SwiGLU, down, residual; in the backward without norm and residuals.
     LayerPartSeconds feedForward(std::int64_t tokens, Direction direction) const;
     Seconds embedding(std::int64_t tokens, Direction direction) const;
     /// Final norm, head and cross entropy.

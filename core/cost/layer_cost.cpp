@@ -6,19 +6,9 @@
 #include <algorithm>
 
 #include "core/cost/cost_model.h"
+#include "core/cost/elementwise_cost.h"
 
 namespace ballast {
-namespace {
-
-/// Tensors of one width that an element-wise kernel reads or writes.
-constexpr double kNormForward = 2;     // x, y
-constexpr double kNormBackward = 3;    // dy, x, dx
-constexpr double kRotary = 2;          // in place: read, write
-constexpr double kResidual = 3;        // two read, one written
-constexpr double kSwigluForward = 3;   // gate, up, product
-constexpr double kSwigluBackward = 5;  // gate, up, d product; d gate, d up
-
-}  // namespace
 
 Seconds CostModel::product(std::int64_t tokens, std::int64_t outputs, std::int64_t inputs,
                            Direction direction) const {
@@ -37,20 +27,21 @@ LayerPartSeconds CostModel::attentionInput(std::int64_t tokens, Direction direct
         return {};
     const std::int64_t queries = model_.heads / layout_.tp * model_.headDim;
     const std::int64_t keys = model_.kvHeads / layout_.tp * model_.headDim;
-    const auto hidden = static_cast<double>(model_.hiddenSize);
-    const double rotary = kRotary * static_cast<double>(queries + keys);
-    const double norm = direction == Direction::Forward ? kNormForward : kNormBackward + kResidual;
-    return {product(tokens, queries + 2 * keys, model_.hiddenSize, direction),
-            elementwise(tokens, norm * hidden + rotary)};
+    const double norm = direction == Direction::Forward ? kNormForwardTensors : kNormBackwardTensors;
+    return {product(tokens, queries, model_.hiddenSize, direction) +
+                product(tokens, keys, model_.hiddenSize, direction) * 2.0,
+            elementwise(tokens, norm * static_cast<double>(model_.hiddenSize) +
+                                    kRotaryTensors * static_cast<double>(queries + keys))};
 }
 
 LayerPartSeconds CostModel::attentionOutput(std::int64_t tokens, Direction direction) const {
     if (tokens <= 0)
         return {};
     const std::int64_t queries = model_.heads / layout_.tp * model_.headDim;
-    const double residual = direction == Direction::Forward ? kResidual : 0;
+    // The norm after attention waits in the backward for the tp sum, so it runs with this part.
+    const double norm = direction == Direction::Forward ? 0 : kNormBackwardTensors;
     return {product(tokens, model_.hiddenSize, queries, direction),
-            elementwise(tokens, residual * static_cast<double>(model_.hiddenSize))};
+            elementwise(tokens, norm * static_cast<double>(model_.hiddenSize))};
 }
 
 LayerPartSeconds CostModel::feedForward(std::int64_t tokens, Direction direction) const {
@@ -58,39 +49,38 @@ LayerPartSeconds CostModel::feedForward(std::int64_t tokens, Direction direction
         return {};
     const std::int64_t inner = model_.intermediateSize / layout_.tp;
     const bool forward = direction == Direction::Forward;
-    const double norm = (forward ? kNormForward : kNormBackward) + kResidual;
-    const double swiglu = forward ? kSwigluForward : kSwigluBackward;
-    return {product(tokens, 2 * inner, model_.hiddenSize, direction) +
+    // Both residual additions of a layer's forward follow a tp sum: one before this part's norm, one at its
+    // end.
+    const double hidden = forward ? 2 * kResidualTensors + kNormForwardTensors : 0;
+    const double swiglu = forward ? kSwigluForwardTensors : kSwigluBackwardTensors;
+    return {product(tokens, inner, model_.hiddenSize, direction) * 2.0 +
                 product(tokens, model_.hiddenSize, inner, direction),
-            elementwise(tokens,
-                        norm * static_cast<double>(model_.hiddenSize) + swiglu * static_cast<double>(inner))};
+            elementwise(tokens, hidden * static_cast<double>(model_.hiddenSize) +
+                                    swiglu * static_cast<double>(inner))};
 }
 
 Seconds CostModel::embedding(std::int64_t tokens, Direction direction) const {
-    if (tokens <= 0)
-        return Seconds(0);
-    constexpr double kGather = 2;   // row, output
-    constexpr double kScatter = 3;  // d output; gradient row read, written
-    const double tensors = direction == Direction::Forward ? kGather : kScatter;
-    return elementwise(tokens, tensors * static_cast<double>(model_.hiddenSize));
+    const bool forward = direction == Direction::Forward;
+    const double tensors = forward ? kEmbeddingForwardTensors : kEmbeddingBackwardTensors;
+    return elementwise(std::max<std::int64_t>(tokens, 0), tensors * static_cast<double>(model_.hiddenSize));
 }
 
 LayerPartSeconds CostModel::head(std::int64_t tokens, Direction direction) const {
     if (tokens <= 0)
         return {};
-    // Logits are fp32 in either precision: the maximum and the sum read them, the gradient rewrites them.
-    constexpr double kLogitBytes = 4;
-    constexpr double kLogitTensors = 2;
+    const bool forward = direction == Direction::Forward;
     const std::int64_t vocabulary = model_.vocabularySize / layout_.tp;
-    const double logits = kLogitTensors * kLogitBytes / activationBytes() * static_cast<double>(vocabulary);
-    const double norm = direction == Direction::Forward ? kNormForward : kNormBackward;
+    const double norm = forward ? kNormForwardTensors : kNormBackwardTensors;
+    // Logits are fp32 in either precision.
+    constexpr double kLogitBytes = 4;
+    const double logits = (forward ? kCrossEntropyForwardTensors : kCrossEntropyBackwardTensors) *
+                          static_cast<double>(vocabulary) * kLogitBytes / activationBytes();
     return {product(tokens, vocabulary, model_.hiddenSize, direction),
             elementwise(tokens, norm * static_cast<double>(model_.hiddenSize) + logits)};
 }
 
 Seconds CostModel::optimizer(std::int64_t parameters) const {
-    // Gradient read and cleared, weight and both moments read and written; bf16 adds the working copy.
-    const double bytes = activationBytes() == 4 ? 32 : 34;
+    const double bytes = activationBytes() == 4 ? kOptimizerBytesFp32 : kOptimizerBytesBf16;
     return Seconds(static_cast<double>(parameters) * bytes / (cluster_.hbmGBps * 1e9));
 }
 
@@ -126,9 +116,10 @@ std::vector<std::string> CostModel::notices() const {
     const std::int64_t queries = model_.heads / layout_.tp * model_.headDim;
     const std::int64_t keys = model_.kvHeads / layout_.tp * model_.headDim;
     const std::int64_t inner = model_.intermediateSize / layout_.tp;
-    const GemmShape shapes[] = {{tokens, queries + 2 * keys, model_.hiddenSize},
+    const GemmShape shapes[] = {{tokens, queries, model_.hiddenSize},
+                                {tokens, keys, model_.hiddenSize},
                                 {tokens, model_.hiddenSize, queries},
-                                {tokens, 2 * inner, model_.hiddenSize},
+                                {tokens, inner, model_.hiddenSize},
                                 {tokens, model_.hiddenSize, inner},
                                 {tokens, model_.vocabularySize / layout_.tp, model_.hiddenSize}};
     for (const GemmShape& shape : shapes)

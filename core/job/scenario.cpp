@@ -23,8 +23,7 @@ void checkProduct(std::string_view source, std::string_view what, std::span<cons
     std::int64_t product = 1;
     for (std::int64_t factor : factors) {
         if (factor < 1 || product > most / factor)
-            refuse(source,
-                   fmt::format("{} expected at most {}, found {}", what, most, fmt::join(factors, " x ")));
+            refuse(source, fmt::format("{} of at most {}, found {}", what, most, fmt::join(factors, " x ")));
         product *= factor;
     }
 }
@@ -65,9 +64,9 @@ void requireOneOf(std::string_view command, std::string_view key, std::string_vi
 void checkScenario(const Scenario& scenario, std::string_view source) {
     const Layout& layout = scenario.layout;
     const std::array<std::int64_t, 4> degrees = {layout.tp, layout.cp, layout.dp, layout.pp};
-    checkProduct(source, "layout: the product of the degrees,", degrees, kLargestWorld);
+    checkProduct(source, "layout: expected a product of the degrees", degrees, kLargestWorld);
     const std::array<std::int64_t, 2> microBatches = {layout.dp, scenario.microBatches};
-    checkProduct(source, "micro_batches: the micro-batches of a step, dp x micro_batches,", microBatches,
+    checkProduct(source, "micro_batches: expected a product of layout.dp and micro_batches", microBatches,
                  kLargestWorld);
     checkPacking(scenario.packing, source);
     const auto& stages = scenario.schedule.stages;
