@@ -80,19 +80,18 @@ inline void backwardQueries(const AttentionTask& task, const BackwardState<kWidt
                             std::int64_t first, std::int64_t count) {
     constexpr float kLog2E = 1.44269504F;
     const AttentionShape& shape = task.shape;
+    const std::int64_t lanes = paddedLanes(count);
     const std::int64_t row0 = task.block.queryOffset + first;
     const std::int64_t stride = shape.heads * shape.headDim;
     const std::int64_t offset = row0 * stride + head * shape.headDim;
     packLanes<kWidth>(task.q + offset, stride, count, shape.headDim, shape.scale * kLog2E, state.queries);
     packLanes<kWidth>(task.outGradient + offset, stride, count, shape.headDim, 1.0F, state.outGradients);
-    packRows<kWidth>(task.q + offset, stride, count, shape.headDim, shape.scale, state.queryRows, kQueryTile,
+    packRows<kWidth>(task.q + offset, stride, count, shape.headDim, shape.scale, state.queryRows, lanes,
                      state.pitch);
     packRows<kWidth>(task.outGradient + offset, stride, count, shape.headDim, 1.0F, state.outGradientRows,
-                     kQueryTile, state.pitch);
-    for (std::int64_t i = 0; i < state.pitch * kQueryTile; ++i) {
-        state.queryGradients[i] = 0.0F;
-    }
-    for (std::int64_t i = 0; i < kQueryTile; ++i) {
+                     lanes, state.pitch);
+    clearLanes<kWidth>(state.queryGradients, count, state.pitch);
+    for (std::int64_t i = 0; i < lanes; ++i) {
         float dot = 0.0F;
         if (i < count) {
             const float* out = task.outIn + offset + i * stride;

@@ -73,10 +73,8 @@ inline void forwardQueries(const AttentionTask& task, const ForwardState<kWidth>
     const std::int64_t rowStride = shape.heads * shape.headDim;
     const std::int64_t offset = (task.block.queryOffset + first) * rowStride + head * shape.headDim;
     packLanes<kWidth>(task.q + offset, rowStride, count, shape.headDim, shape.scale * kLog2E, state.queries);
-    for (std::int64_t i = 0; i < state.pitch * kQueryTile; ++i) {
-        state.sums[i] = 0.0F;
-    }
-    for (std::int64_t i = 0; i < kQueryTile; ++i) {
+    clearLanes<kWidth>(state.sums, count, state.pitch);
+    for (std::int64_t i = 0; i < paddedLanes(count); ++i) {
         state.maximum[i] = -__builtin_inff();
         state.denominator[i] = 0.0F;
     }

@@ -38,8 +38,14 @@ struct AttentionTask {
     return (headDim + 15) / 16 * 16;
 }
 
+/// Keys that a tile product reads: the most rows that it takes at once, 8, see tile_product.h.
 [[gnu::always_inline]] inline std::int64_t paddedKeys(std::int64_t keys) {
-    return (keys + kKeyTile - 1) / kKeyTile * kKeyTile;
+    return (keys + 7) / 8 * 8;
+}
+
+/// Lanes that are worked on for `count` queries.
+[[gnu::always_inline]] inline std::int64_t paddedLanes(std::int64_t count) {
+    return (count + kMostLanes - 1) / kMostLanes * kMostLanes;
 }
 
 }  // namespace ballast::kernels

@@ -91,6 +91,17 @@ inline void packRows(const float* from, std::int64_t stride, std::int64_t count,
     }
 }
 
+/// Zeros in all lanes that `count` queries work on.
+template <int kWidth>
+inline void clearLanes(float* to, std::int64_t count, std::int64_t pitch) {
+    const std::int64_t lanes = paddedLanes(count);
+    for (std::int64_t i = 0; i < pitch; ++i) {
+        for (std::int64_t lane = 0; lane < lanes; ++lane) {
+            to[i * kQueryTile + lane] = 0.0F;
+        }
+    }
+}
+
 /// Turns 4 rows of 4 floats into 4 columns.
 template <int kWidth>
 [[gnu::always_inline]] inline void turn4x4(const float* from, std::int64_t fromStride, float* to,
@@ -110,7 +121,7 @@ template <int kWidth>
     L::store(to + 3 * toStride, __builtin_shufflevector(ab1, cd1, 2, 3, 6, 7));
 }
 
-/// to[dimension, lane] = scale * from[lane, dimension], zeros in the lanes from `count` on and in the rows up
+/// to[dimension, lane] = scale * from[lane, dimension], zeros in the padded lanes and in the rows up
 /// to the pitch: queries go into the lanes.
 template <int kWidth>
 inline void packLanes(const float* from, std::int64_t stride, std::int64_t count, std::int64_t width,
@@ -128,12 +139,13 @@ inline void packLanes(const float* from, std::int64_t stride, std::int64_t count
         }
     }
     const std::int64_t pitch = attentionPitch(width);
+    const std::int64_t lanes = paddedLanes(count);
     for (std::int64_t i = 0; i < pitch; ++i) {
         const std::int64_t used = i < width ? count : 0;
         for (std::int64_t lane = 0; lane < used; ++lane) {
             to[i * kQueryTile + lane] *= scale;
         }
-        for (std::int64_t lane = used; lane < kQueryTile; ++lane) {
+        for (std::int64_t lane = used; lane < lanes; ++lane) {
             to[i * kQueryTile + lane] = 0.0F;
         }
     }
