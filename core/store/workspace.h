@@ -62,11 +62,11 @@ struct StepRecord {
     Nanoseconds end = 0;
     std::int64_t tokens = 0;
     std::int64_t targets = 0;
-    std::optional<double> loss;  ///< absent without targets, or for a simulation
+    std::optional<double> loss{};  ///< absent without targets, or for a simulation
     double gradientNorm = 0;
     double learningRate = 0;
-    double imbalanceDegree = 0;     ///< predicted, of the step's packing
-    std::vector<int> missingRanks;  ///< of a partial step: delivered nothing
+    double imbalanceDegree = 0;       ///< predicted, of the step's packing
+    std::vector<int> missingRanks{};  ///< of a partial step: delivered nothing
 };
 
 /// What one rank did in one step, summed, so that comparing two long runs needs no spans.

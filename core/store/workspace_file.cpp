@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -92,9 +93,11 @@ int readSchemaNumber(const std::filesystem::path& file) {
 }
 
 void createWorkspaceFile(const std::filesystem::path& file) {
-    // Another name until the schema is in it, so that nobody ever opens half a workspace.
+    // Another name, of this thread alone, until the schema is in it, so that nobody ever opens half a
+    // workspace.
+    static std::atomic<int> counter = 0;
     std::filesystem::path temporary = file;
-    temporary += fmt::format(".{}.new", ::getpid());
+    temporary += fmt::format(".{}-{}.new", ::getpid(), ++counter);
     std::error_code problem;
     std::filesystem::remove(temporary, problem);
     try {
