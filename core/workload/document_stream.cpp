@@ -106,14 +106,14 @@ bool DocumentStream::State::takeDocument() {
                 ++empty;
             continue;
         }
+        if (length > options.window && options.overlong == OverlongPolicy::Drop) {
+            discards.push_back({document, 0, length, "longer than the window: dropped"});
+            continue;
+        }
         rest = Piece{document, 0, length};
         if (length > options.window && options.overlong == OverlongPolicy::Truncate) {
             discards.push_back({document, options.window, length, "longer than the window: truncated"});
             rest.end = options.window;
-        }
-        if (length > options.window && options.overlong == OverlongPolicy::Drop) {
-            discards.push_back({document, 0, length, "longer than the window: dropped"});
-            continue;
         }
         return true;
     }

@@ -4,8 +4,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/random.h"
@@ -17,6 +19,24 @@ namespace {
 
 constexpr std::uint64_t kLengthsPurpose = 0x6C656E67746873ULL;  // "lengths": apart from the seed's other uses
 constexpr std::int64_t kMaxCount = std::int64_t{1} << 40;
+
+/// Place of `index` in a shuffle of [0, count) that needs no table: a Feistel network over the next power of
+/// four, walked until it lands inside (Black, Rogaway: "Ciphers with arbitrary finite domains", CT-RSA 2002).
+std::uint64_t shuffledIndex(std::uint64_t index, std::uint64_t count, std::uint64_t seed) {
+    constexpr std::uint64_t kRounds = 4;
+    const auto halfBits = std::max<std::uint64_t>((std::bit_width(count - 1) + 1) / 2, 1);
+    const std::uint64_t mask = (std::uint64_t{1} << halfBits) - 1;
+    do {
+        std::uint64_t left = index >> halfBits;
+        std::uint64_t right = index & mask;
+        for (std::uint64_t round = 0; round < kRounds; ++round) {
+            const std::uint64_t mixed = Random::stream(seed + round, right).next() & mask;
+            left = std::exchange(right, left ^ mixed);
+        }
+        index = left << halfBits | right;
+    } while (index >= count);
+    return index;
+}
 
 [[noreturn]] void refuse(std::string_view place, std::string_view key, std::string_view expected) {
     throw Error(fmt::format("{}: {}: expected {}", place, key, expected));
@@ -57,8 +77,13 @@ LengthPreset::LengthPreset(std::string_view json, std::string_view place, std::u
 
 std::int64_t LengthPreset::length(std::int64_t document) const {
     Random random = Random::stream(seed_, static_cast<std::uint64_t>(document));
-    const auto drawn =
-        static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(cumulativeCounts_.back())));
+    // Without replacement, so that each sample of that many documents holds the published counts exactly:
+    // with a hundred documents in the last bin, independent draws would scatter the attention work by a
+    // tenth.
+    const auto sample = static_cast<std::uint64_t>(cumulativeCounts_.back());
+    const auto index = static_cast<std::uint64_t>(document);
+    const std::uint64_t sampleSeed = Random::stream(seed_, ~(index / sample)).next();
+    const auto drawn = static_cast<std::int64_t>(shuffledIndex(index % sample, sample, sampleSeed));
     const auto found = std::upper_bound(cumulativeCounts_.begin(), cumulativeCounts_.end(), drawn);
     const auto bin = found - cumulativeCounts_.begin();
     const double end = binWidth_ * static_cast<double>(bin + 1);

@@ -12,7 +12,9 @@
 namespace ballast {
 
 /// A published histogram of document lengths as an endless source; resources/lengths/README.md describes the
-/// file. length(i) is a pure function of (seed, i).
+/// file. length(i) is a pure function of (seed, i); documents
+/// [k * n, (k + 1) * n) with n = sampleDocuments() hold each bin exactly as often as counted, in a random
+/// order.
 class LengthPreset : public LengthSource {
   public:
     /// Throws Error naming `place` and the key.
