@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <benchmark/benchmark.h>
+
+#include <memory>
+#include <vector>
+
+#include "core/packing/packer.h"
+#include "core/sharding/sharder.h"
+
+namespace ballast {
+namespace {
+
+/// WLB-LLM (OSDI 2025), Table 2: two queues take 20 ms a global batch of four windows of 128K.
+constexpr double kPaperMilliseconds = 20;
+constexpr std::int64_t kMicroBatches = 400;  // over all batches, so that a wide job costs no more
+
+/// The published case: wlb-128k, window 131072, dp * micro_batches = N.
+struct Published {
+    explicit Published(const char* strategy, int microBatches, bool quadratic = true) {
+        scenario.layout = {8, 2, 1, 4};
+        scenario.microBatches = microBatches;
+        scenario.packing.strategy = strategy;
+        scenario.packing.thresholds = std::vector<std::int64_t>{32768, 98304};
+        scenario.packing.maxTokens = 163840;
+        if (quadratic)
+            scenario.cost = {"quadratic", 46000};
+        cost = std::make_unique<CostModel>(scenario, loadModelSpec(scenario.model),
+                                           loadClusterSpec(scenario.cluster));
+        std::unique_ptr<LengthSource> source = openLengthSource(scenario.lengths.source, 1);
+        DocumentStream stream(*source, scenario.lengths, microBatches);
+        for (std::int64_t taken = 0; taken < kMicroBatches; taken += microBatches)
+            batches.push_back(*stream.next());
+    }
+
+    std::unique_ptr<Packer> packer() const {
+        return makePacker({scenario, *cost, {*scenario.packing.thresholds, *scenario.packing.maxTokens}});
+    }
+
+    Scenario scenario;
+    std::unique_ptr<CostModel> cost;
+    std::vector<GlobalBatch> batches;
+};
+
+void packSteps(benchmark::State& state, const Published& published) {
+    double pieces = 0;
+    for (auto _ : state) {
+        std::unique_ptr<Packer> packer = published.packer();
+        for (const GlobalBatch& batch : published.batches) {
+            benchmark::DoNotOptimize(packer->pack(batch));
+            pieces += static_cast<double>(batch.pieces.size());
+        }
+    }
+    double steps = static_cast<double>(state.iterations()) * static_cast<double>(published.batches.size());
+    state.counters["pieces_per_step"] = pieces / steps;
+    state.counters["ms_per_step"] =
+        benchmark::Counter(steps * 1e-3, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+    state.counters["of_paper_20ms"] = benchmark::Counter(
+        steps * 1e-3 * kPaperMilliseconds, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+
+void pack(benchmark::State& state, const char* strategy, bool quadratic) {
+    packSteps(state, Published(strategy, static_cast<int>(state.range(0)), quadratic));
+}
+BENCHMARK_CAPTURE(pack, sequential, "sequential", true)->Arg(4)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(pack, greedy, "greedy", true)->Arg(4)->Arg(256)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(pack, wlb, "wlb", true)->Arg(4)->Arg(16)->Arg(256)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(pack, wlb_tile_cost, "wlb", false)->Arg(4)->Arg(256)->Unit(benchmark::kMillisecond);
+
+/// What a scenario waits for before its first step: every choice of two thresholds over 200 batches.
+void tuneThresholds(benchmark::State& state) {
+    Published published("wlb", 4);
+    published.scenario.packing.thresholds.reset();
+    std::unique_ptr<LengthSource> source = openLengthSource(published.scenario.lengths.source, 1);
+    for (auto _ : state)
+        benchmark::DoNotOptimize(choosePackingConstants(published.scenario, *published.cost, *source));
+}
+BENCHMARK(tuneThresholds)->Unit(benchmark::kMillisecond);
+
+void shardSteps(benchmark::State& state, const char* strategy) {
+    Published published("wlb", 4, false);
+    std::unique_ptr<Packer> packer = published.packer();
+    std::vector<MicroBatch> microBatches;
+    for (const GlobalBatch& batch : published.batches)
+        for (PackedStep& step : packer->pack(batch))
+            std::move(step.microBatches.begin(), step.microBatches.end(), std::back_inserter(microBatches));
+    std::unique_ptr<Sharder> sharder =
+        makeSharder(strategy, static_cast<int>(state.range(0)), *published.cost);
+    for (auto _ : state)
+        for (const MicroBatch& microBatch : microBatches)
+            benchmark::DoNotOptimize(sharder->shard(microBatch.pieces));
+    state.counters["ms_per_micro_batch"] = benchmark::Counter(
+        static_cast<double>(state.iterations()) * static_cast<double>(microBatches.size()) * 1e-3,
+        benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+BENCHMARK_CAPTURE(shardSteps, per_sequence, "per-sequence")->Arg(2)->Arg(16)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(shardSteps, per_document, "per-document")->Arg(2)->Arg(16)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(shardSteps, adaptive, "adaptive")->Arg(2)->Arg(16)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace ballast
