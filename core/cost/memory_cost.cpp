@@ -121,8 +121,8 @@ std::int64_t largestMicroBatch(const CostModel& cost, const Scenario& scenario) 
         const auto needed = static_cast<double>(memoryAtLength(cost, scenario, pp, 1).total().value());
         if (needed > limit)
             throw Error(
-                fmt::format("stage {} needs {:.2f} GiB on each rank for micro-batches of one token; the "
-                            "cluster {} has {:.2f} GiB",
+                fmt::format("stage {} needs {:.3g} GiB on each rank for micro-batches of one token; the "
+                            "cluster {} has {:.3g} GiB",
                             pp, needed / kGiB, cost.cluster().name, cost.cluster().memoryGiB));
     }
     std::int64_t least = 1;
