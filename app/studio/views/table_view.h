@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QTableView>
+
+namespace ballast::studio {
+
+class TableModel;
+
+/// A table of records: whole rows are selected, nothing is edited, and the clipboard gets tab-separated text
+/// of the selection, or of all rows without one.
+class RecordTable : public QTableView {
+    Q_OBJECT
+
+  public:
+    explicit RecordTable(TableModel* model, QWidget* parent = nullptr);
+
+    /// Gives `column` the room that the others leave.
+    void stretchColumn(int column);
+
+  protected:
+    void keyPressEvent(QKeyEvent* event) override;
+
+  private:
+    TableModel* records_;
+};
+
+}  // namespace ballast::studio

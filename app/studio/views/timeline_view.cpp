@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/studio/views/timeline_view.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "app/studio/models/format.h"
+#include "app/studio/models/span_names.h"
+#include "app/studio/models/tables.h"
+#include "app/studio/plots/timeline_plot.h"
+#include "app/studio/session.h"
+
+namespace ballast::studio {
+namespace {
+
+constexpr int kFirstStep = 5;  // past the steps in which the queues still fill
+
+double secondsOf(const StepTimeline& step) {
+    return toSeconds(step.end - step.begin).value();
+}
+
+QString titleOf(const QString& clock, const QString& name, const StepTimeline& step) {
+    QString title = QStringLiteral("%1: %2, step %3, %4")
+                        .arg(clock, name)
+                        .arg(step.step)
+                        .arg(formatSeconds(secondsOf(step)));
+    if (!step.complete)
+        title += QObject::tr(" (partial: the run ended inside this step)");
+    return title;
+}
+
+}  // namespace
+
+TimelineView::TimelineView(Session& session, QWidget* parent)
+    : QWidget(parent),
+      session_(&session),
+      source_(new QComboBox(this)),
+      step_(new QComboBox(this)),
+      newest_(new QCheckBox(tr("Follow the newest step"), this)),
+      below_(new QCheckBox(tr("Comparison below"), this)),
+      allTensor_(new QCheckBox(tr("All tp ranks"), this)),
+      note_(new QLabel(this)),
+      upper_(new TimelinePlot(this)),
+      lower_(new TimelinePlot(this)),
+      job_(session.workers()) {
+    below_->setChecked(true);
+    below_->setToolTip(
+        tr("A run's stored prediction, or the scenario without balancing, on the same time axis"));
+    allTensor_->setToolTip(
+        tr("Ranks of one tensor-parallel group do the same work; by default the first is shown"));
+    source_->setMinimumContentsLength(34);
+    source_->addItem(tr("this scenario (simulated)"));
+    auto* fit = new QPushButton(tr("Fit"), this);
+    fit->setToolTip(tr("Show the whole step (F). Wheel or W and S zoom, dragging or A and D pan."));
+    auto* bar = new QHBoxLayout;
+    bar->addWidget(new QLabel(tr("Show"), this));
+    bar->addWidget(source_);
+    bar->addWidget(new QLabel(tr("Step"), this));
+    bar->addWidget(step_);
+    for (QWidget* widget : std::initializer_list<QWidget*>{newest_, below_, allTensor_, fit})
+        bar->addWidget(widget);
+    bar->addWidget(note_, 1);
+    auto* column = new QVBoxLayout(this);
+    column->addLayout(bar);
+    column->addWidget(upper_, 1);
+    column->addWidget(lower_, 1);
+    upper_->setEmptyText(tr("Simulating a step \u2026"));
+    lower_->hide();
+    connect(fit, &QPushButton::clicked, upper_, &TimelinePlot::fit);
+    connect(upper_, &TimelinePlot::timeRangeChanged, lower_, &TimelinePlot::setTimeRange);
+    connect(lower_, &TimelinePlot::timeRangeChanged, upper_, &TimelinePlot::setTimeRange);
+    connect(below_, &QCheckBox::toggled, this, &TimelineView::draw);
+    connect(allTensor_, &QCheckBox::toggled, this, &TimelineView::draw);
+    connect(source_, &QComboBox::activated, this, [this] {
+        sourcesChosen_ = true;
+        step_->clear();
+        reload();
+    });
+    connect(step_, &QComboBox::activated, this, [this] {
+        newest_->setChecked(false);
+        reload();
+    });
+    connect(newest_, &QCheckBox::toggled, this, &TimelineView::reload);
+    connect(&session, &Session::runsChanged, this, &TimelineView::fillSources);
+    connect(&session, &Session::workspaceChanged, this, [this] { sourcesChosen_ = false; });
+    connect(&session, &Session::whatIfChanged, this, [this] {
+        if (!sourceRun() && session_->problem().isEmpty())
+            reload();
+    });
+}
+
+TimelineView::~TimelineView() = default;
+
+std::optional<RunId> TimelineView::sourceRun() const {
+    const QVariant run = source_->currentData();
+    return run.isValid() ? std::optional<RunId>(run.toLongLong()) : std::nullopt;
+}
+
+void TimelineView::fillSources() {
+    const std::optional<RunId> before = sourceRun();
+    const auto list = session_->runs();
+    const QSignalBlocker quiet(source_);
+    source_->clear();
+    source_->addItem(tr("this scenario (simulated)"));
+    std::optional<RunId> measured;
+    bool active = false;
+    for (const RunRow& row : list ? list->runs : std::vector<RunRow>{}) {
+        if (row.figures.steps == 0)
+            continue;
+        source_->addItem(runTitle(row.record), static_cast<qlonglong>(row.record.id));
+        if (row.record.kind == RunKind::Measured)
+            measured = row.record.id;
+        active = active || (before == row.record.id && row.state == RunState::Running);
+    }
+    const std::optional<RunId> wanted = sourcesChosen_ || !measured ? before : measured;
+    sourcesChosen_ = sourcesChosen_ || measured.has_value();
+    const int index = wanted ? source_->findData(static_cast<qlonglong>(*wanted)) : 0;
+    source_->setCurrentIndex(std::max(0, index));
+    newest_->setEnabled(sourceRun().has_value());
+    if (sourceRun() != before || (active && newest_->isChecked()))
+        reload();
+}
+
+TimelineView::Pair TimelineView::simulatedPair(const WhatIf& whatIf, int stepIndex) {
+    Pair pair;
+    const SimulatedScenario& chosen = *whatIf.chosen;
+    for (const PlanStep& step : chosen.plan)
+        pair.steps.push_back(step.step);
+    const auto index =
+        static_cast<std::size_t>(std::clamp(stepIndex, 0, static_cast<int>(chosen.plan.size()) - 1));
+    pair.layout = chosen.header().scenario.layout;
+    pair.upper = simulateOne(chosen, index);
+    pair.upperTitle = titleOf(
+        clockTitle(Clock::Simulated),
+        QString::fromStdString(whatIf.scenario.packing.strategy + " + " + whatIf.scenario.sharding.strategy),
+        *pair.upper);
+    if (whatIf.baseline) {
+        pair.lower = simulateOne(*whatIf.baseline, std::min(index, whatIf.baseline->plan.size() - 1));
+        pair.lowerTitle = titleOf(clockTitle(Clock::Simulated),
+                                  QObject::tr("without balancing, sequential + per-sequence"), *pair.lower);
+    }
+    return pair;
+}
+
+TimelineView::Pair TimelineView::storedPair(const std::filesystem::path& workspace, RunId run,
+                                            std::optional<std::int64_t> step) {
+    const StoredTimeline stored = readTimeline(workspace, run, step);
+    Pair pair;
+    pair.steps = stored.steps;
+    pair.layout = stored.record.layout;
+    pair.upper = stored.step;
+    const QString name =
+        QStringLiteral("run %1, %2").arg(run).arg(QString::fromStdString(stored.record.name));
+    pair.upperTitle = titleOf(clockTitle(stored.record.clock), name, *stored.step);
+    pair.lower = stored.prediction;
+    if (stored.prediction)
+        pair.lowerTitle = titleOf(clockTitle(Clock::Simulated),
+                                  QObject::tr("its stored prediction, run %1").arg(*stored.predictionRun),
+                                  *stored.prediction);
+    else if (stored.record.kind == RunKind::Measured)
+        pair.note = QObject::tr("no stored prediction of this step");
+    return pair;
+}
+
+void TimelineView::reload() {
+    const auto onError = [this](const QString& sentence) {
+        upper_->clearStep();
+        upper_->setEmptyText(sentence);
+        lower_->hide();
+    };
+    const auto onResult = [this](Pair pair) { take(std::move(pair)); };
+    if (const std::optional<RunId> run = sourceRun()) {
+        std::optional<std::int64_t> step;
+        if (newest_->isChecked())
+            step = std::nullopt;
+        else if (step_->currentIndex() >= 0)
+            step = step_->currentData().toLongLong();
+        job_.start(
+            [file = session_->workspace(), run = *run, step, newest = newest_->isChecked()](const auto& job) {
+                Pair pair = storedPair(file, run, step);
+                if (newest && !pair.steps.empty() && pair.upper->step != pair.steps.back())
+                    pair = storedPair(file, run, pair.steps.back());
+                job.deliver(std::move(pair));
+            },
+            onResult, onError);
+        return;
+    }
+    const auto whatIf = session_->whatIf();
+    if (!whatIf || !whatIf->chosen)
+        return;
+    const int index = step_->currentIndex() < 0 ? kFirstStep : step_->currentIndex();
+    job_.start([whatIf, index](const auto& job) { job.deliver(simulatedPair(*whatIf, index)); }, onResult,
+               onError);
+}
+
+void TimelineView::take(Pair pair) {
+    pair_ = std::move(pair);
+    {
+        const QSignalBlocker quiet(step_);
+        step_->clear();
+        for (const std::int64_t step : pair_.steps)
+            step_->addItem(QString::number(step), static_cast<qlonglong>(step));
+        step_->setCurrentIndex(step_->findData(static_cast<qlonglong>(pair_.upper->step)));
+    }
+    note_->setText(pair_.note);
+    draw();
+}
+
+void TimelineView::draw() {
+    if (!pair_.upper)
+        return;
+    const bool two = below_->isChecked() && pair_.lower;
+    const double full = std::max(secondsOf(*pair_.upper), two ? secondsOf(*pair_.lower) : 0);
+    allTensor_->setEnabled(pair_.layout.tp > 1);
+    upper_->setEmptyText({});
+    upper_->setTitle(pair_.upperTitle);
+    upper_->setStep(pair_.upper, pair_.layout, allTensor_->isChecked(), full);
+    lower_->setVisible(two);
+    if (!two)
+        return;
+    lower_->setTitle(pair_.lowerTitle);
+    lower_->setStep(pair_.lower, pair_.layout, allTensor_->isChecked(), full);
+    lower_->setTimeRange(upper_->rangeFrom(), upper_->rangeTo());
+}
+
+}  // namespace ballast::studio
