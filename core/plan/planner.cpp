@@ -33,10 +33,10 @@ void append(std::vector<std::string>& all, const std::vector<std::string>& more)
 }  // namespace
 
 struct Planner::State {
-    explicit State(Scenario checked)
+    State(Scenario checked, CostPass pass)
         : scenario(std::move(checked)),
           cost(scenario, loadModelSpec(scenario.model),
-               loadClusterSpec(scenario.cluster, scenario.layout.worldSize())),
+               loadClusterSpec(scenario.cluster, scenario.layout.worldSize()), pass),
           source(openLengthSource(scenario.lengths.source, scenario.lengths.seed)),
           stream(*source, scenario.lengths, scenario.microBatchesPerStep()),
           sharder(makeSharder(scenario.sharding.strategy, scenario.layout.cp, cost)) {
@@ -123,8 +123,8 @@ struct Planner::State {
     std::deque<PackedStep> ready;
 };
 
-Planner::Planner(Scenario scenario, std::optional<std::int64_t> steps)
-    : state_(std::make_unique<State>(checkedScenario(std::move(scenario), steps))) {}
+Planner::Planner(Scenario scenario, std::optional<std::int64_t> steps, CostPass pass)
+    : state_(std::make_unique<State>(checkedScenario(std::move(scenario), steps), pass)) {}
 Planner::~Planner() = default;
 Planner::Planner(Planner&&) noexcept = default;
 

@@ -14,8 +14,9 @@ class Planner {
   public:
     /// steps: global batches to take (formats.md, --steps); absent: the scenario's steps, else one epoch of a
     /// file, else 20. Then the packer drains. Opens model, cluster and lengths; throws Error for anything
-    /// that cannot be planned.
-    explicit Planner(Scenario scenario, std::optional<std::int64_t> steps = std::nullopt);
+    /// that cannot be planned. `pass`: what the packers' work counts (pack --cost-pass).
+    explicit Planner(Scenario scenario, std::optional<std::int64_t> steps = std::nullopt,
+                     CostPass pass = CostPass::Both);
     ~Planner();
     Planner(Planner&&) noexcept;
 
@@ -27,7 +28,8 @@ class Planner {
     /// Pieces that wait after the last step taken.
     std::vector<Piece> waiting() const;
 
-    /// The next step, drain included, or nothing at the end.
+    /// The next step, drain included, or nothing at the end. Throws Error naming rank, stage and micro-batch
+    /// when the step's true peak is over the cluster's memory.
     std::optional<PlanStep> next();
     /// Global batches this planner will take: known for --steps, else absent until the source ends.
     std::optional<std::int64_t> batchesToTake() const;
