@@ -229,6 +229,15 @@ bool RunDirectory::stopRequested() const {
     return std::filesystem::exists(path_ / "stop", problem);
 }
 
+void RunDirectory::requestKill() const {
+    replaceFile(path_ / "kill", "");
+}
+
+bool RunDirectory::killRequested() const {
+    std::error_code problem;
+    return std::filesystem::exists(path_ / "kill", problem);
+}
+
 void RunDirectory::writeState(RunState state, const std::string& failure) const {
     const Json json = {
         {"state", runStateName(state)}, {"failure", failure}, {"heartbeat", secondsSince1970()}};

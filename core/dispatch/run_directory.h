@@ -72,6 +72,10 @@ class RunDirectory {
 
     void requestStop() const;
     bool stopRequested() const;
+    /// Marks the run as one whose ranks were killed on request, so that its end is "stopped" and not
+    /// "failed".
+    void requestKill() const;
+    bool killRequested() const;
 
     /// The runner's heartbeat (seconds since 1970) and state.
     void writeState(RunState state, const std::string& failure) const;
