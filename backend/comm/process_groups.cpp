@@ -5,7 +5,6 @@
 
 #include "backend/comm/pairwise_communicator.h"
 #include "backend/trainer/planted_fault.h"
-#include "core/base/check.h"
 #include "core/base/error.h"
 
 namespace ballast::backend {
@@ -34,8 +33,7 @@ ProcessGroups::ProcessGroups(Transport& transport, const Layout& layout)
     tensor_ = group(groupRanks(layout, GroupAxis::Tensor, rank_));
     context_ = group(groupRanks(layout, GroupAxis::Context, rank_));
     dataAndContext_ = group(gradientRanks(layout, rank_));
-    if (firstStage() || lastStage())
-        embeddingPair_ = group(groupRanks(layout, GroupAxis::EmbeddingPair, rank_));
+    embeddingPair_ = group(groupRanks(layout, GroupAxis::EmbeddingPair, rank_));
     world_ = group(groupRanks(layout, GroupAxis::World, rank_));
 }
 
@@ -48,7 +46,6 @@ Communicator& ProcessGroups::along(GroupAxis axis) {
         case GroupAxis::DataAndContext:
             return *dataAndContext_;
         case GroupAxis::EmbeddingPair:
-            BALLAST_CHECK(embeddingPair_ != nullptr);
             return *embeddingPair_;
         case GroupAxis::World:
             break;

@@ -21,8 +21,7 @@ class ProcessGroups {
     Coordinate coordinate() const { return coordinate_; }
     int rank() const { return rank_; }
 
-    /// The group of this rank along an axis. A middle stage has no EmbeddingPair: asking for it is a mistake
-    /// of ours.
+    /// The group of this rank along an axis; a middle stage is alone in its EmbeddingPair.
     Communicator& along(GroupAxis axis);
     Communicator& world() { return *world_; }
 
