@@ -88,7 +88,9 @@ void makeEqual(std::vector<Value>& values) {
 void shardPerfectly(StepWork& work) {
     for (auto& pipeline : work.pipelines)
         for (MicroBatchWork& batch : pipeline) {
-            batch.rankTokens = evenShares(batch.tokens, batch.rankTokens.size());
+            std::int64_t tokens =
+                std::accumulate(batch.rankTokens.begin(), batch.rankTokens.end(), std::int64_t{0});
+            batch.rankTokens = evenShares(tokens, batch.rankTokens.size());
             makeEqual(batch.attentionForward);
             makeEqual(batch.attentionBackward);
             makeEqual(batch.attentionPairs);
