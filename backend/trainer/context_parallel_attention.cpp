@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/trainer/context_parallel_attention.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -24,6 +25,24 @@ std::vector<std::int64_t> keyValueCounts(const MicroBatchInput& input, std::int6
     return counts;
 }
 
+/// Calls take(offset by rank, offset in packed order, numbers) for every run of rows that lies together in
+/// both, keys and values.
+template <class Take>
+void forEachRun(const MicroBatchInput& input, std::int64_t width, const Take& take) {
+    std::int64_t rankStart = 0;
+    for (std::size_t rank = 0; rank < input.copies.size(); ++rank) {
+        for (std::int64_t part = 0; part < 2; ++part) {  // keys, values
+            const std::int64_t rankPart = rankStart + part * input.rankTokens[rank] * width;
+            const std::int64_t packedPart = part * input.tokens * width;
+            for (const RowCopy& copy : input.copies[rank])
+                take(static_cast<std::size_t>(rankPart + copy.localRow * width),
+                     static_cast<std::size_t>(packedPart + copy.packedRow * width),
+                     static_cast<std::size_t>(copy.rows * width));
+        }
+        rankStart += 2 * input.rankTokens[rank] * width;
+    }
+}
+
 }  // namespace
 
 ContextParallelAttention::ContextParallelAttention(const RankContext& context, const RankShape& shape,
@@ -45,27 +64,18 @@ void ContextParallelAttention::gather(const CollectiveCall& call, std::span<cons
     });
 }
 
-void ContextParallelAttention::moveRows(Move move, std::span<float> byRank, std::span<float> packed) const {
-    const std::int64_t width = shape_->keyWidth();
-    std::int64_t rankStart = 0;
-    for (std::size_t rank = 0; rank < input_->copies.size(); ++rank) {
-        for (std::int64_t part = 0; part < 2; ++part) {  // keys, values
-            const std::int64_t rankPart = rankStart + part * input_->rankTokens[rank] * width;
-            const std::int64_t packedPart = part * input_->tokens * width;
-            for (const RowCopy& copy : input_->copies[rank]) {
-                float* local = byRank.data() + rankPart + copy.localRow * width;
-                float* all = packed.data() + packedPart + copy.packedRow * width;
-                const std::size_t bytes = static_cast<std::size_t>(copy.rows * width) * sizeof(float);
-                if (bytes == 0)
-                    continue;
-                if (move == Move::ToPacked)
-                    std::memcpy(all, local, bytes);
-                else
-                    std::memcpy(local, all, bytes);
-            }
-        }
-        rankStart += 2 * input_->rankTokens[rank] * width;
-    }
+void ContextParallelAttention::pack(std::span<const float> byRank, std::span<float> packed) const {
+    forEachRun(*input_, shape_->keyWidth(),
+               [&](std::size_t rankOffset, std::size_t packedOffset, std::size_t count) {
+                   std::copy_n(byRank.data() + rankOffset, count, packed.data() + packedOffset);
+               });
+}
+
+void ContextParallelAttention::unpack(std::span<const float> packed, std::span<float> byRank) const {
+    forEachRun(*input_, shape_->keyWidth(),
+               [&](std::size_t rankOffset, std::size_t packedOffset, std::size_t count) {
+                   std::copy_n(packed.data() + packedOffset, count, byRank.data() + rankOffset);
+               });
 }
 
 std::span<const float> ContextParallelAttention::packedKeyValues(std::span<const float> localKeyValues) {
@@ -73,14 +83,8 @@ std::span<const float> ContextParallelAttention::packedKeyValues(std::span<const
         return localKeyValues;
     const std::int64_t count = input_->tokens * 2 * shape_->keyWidth();
     packed_ = context_->arena.take(MemoryClass::GatheredKeyValues, count);
-    if (input_->copies.size() == 1) {
-        // moveRows only reads this side here.
-        std::span<float> source(const_cast<float*>(localKeyValues.data()), localKeyValues.size());
-        moveRows(Move::ToPacked, source, packed_);
-    } else {
-        moveRows(Move::ToPacked, gathered_, packed_);
-        gathered_ = Buffer();
-    }
+    pack(input_->copies.size() == 1 ? localKeyValues : gathered_, packed_);
+    gathered_ = Buffer();
     return packed_;
 }
 
@@ -124,9 +128,9 @@ void ContextParallelAttention::backward(const Saved& saved, std::span<float> que
     packed_ = Buffer();
     if (scattered) {
         gathered_ = context_->arena.take(MemoryClass::GatheredKeyValues, count);
-        moveRows(Move::FromPacked, gathered_, packedGradient);
+        unpack(packedGradient, gathered_);
     } else if (!input_->localIsPacked) {
-        moveRows(Move::FromPacked, localGradient, packedGradient);
+        unpack(packedGradient, localGradient);
     }
 }
 

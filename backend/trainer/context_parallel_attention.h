@@ -41,8 +41,9 @@ class ContextParallelAttention {
     SpanLabel label(double flopsPerPair) const;
 
   private:
-    enum class Move { ToPacked, FromPacked };
-    void moveRows(Move move, std::span<float> byRank, std::span<float> packed) const;
+    /// Between rows by rank (each rank's keys, then its values) and packed order (all keys, then all values).
+    void pack(std::span<const float> byRank, std::span<float> packed) const;
+    void unpack(std::span<const float> packed, std::span<float> byRank) const;
     std::span<const float> packedKeyValues(std::span<const float> localKeyValues);
 
     const RankContext* context_;

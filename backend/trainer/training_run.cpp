@@ -100,9 +100,8 @@ class TrainingRun {
         const Scenario& scenario = job_->plan.header().scenario;
         agree(world, [&] {
             // What the constructor below refuses, found before it, while all can still agree.
-            const Layout& layout = job_->cost.layout();
-            if (layout.worldSize() == transport.size())
-                rankShape(job_->cost.model(), layout, layout.coordinateOf(transport.rank()).tp);
+            const ProcessGroups groups(transport, job_->cost.layout());
+            rankShape(job_->cost.model(), groups.layout(), groups.coordinate().tp);
             return Standing{};
         });
         trainer_ = std::make_unique<Trainer>(

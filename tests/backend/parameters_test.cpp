@@ -69,14 +69,5 @@ TEST(Parameters, TensorRanksThatDoNotDivideTheKeyHeadsAreRefusedByKey) {
     }
 }
 
-TEST(Parameters, UnevenPartsTrainAsOneRankDoes) {
-    TrainingCase trainingCase = smallCase({2, 1, 1, 2});
-    trainingCase.model.intermediateSize = 51;
-    trainingCase.model.vocabularySize = 97;
-    TrainingCase one = trainingCase;
-    one.layout = {1, 1, 1, 1};
-    EXPECT_LE(worstDifference(train(trainingCase).gradients[0], train(one).gradients[0]).value, 1e-5);
-}
-
 }  // namespace
 }  // namespace ballast::backend::testing
