@@ -48,6 +48,8 @@ std::filesystem::path findProgram(const std::string& name) {
 }
 
 std::vector<std::string> launchCommand(const RunRequest& request, const std::filesystem::path& runDirectory) {
+    if (request.device != "cpu")
+        throw Error(fmt::format("run: device={} is not built yet; use cpu", request.device));
     if (request.launcher != "local")
         throw Error(fmt::format("run: launcher={} is not built yet; use local", request.launcher));
     if (!inPath("mpirun"))

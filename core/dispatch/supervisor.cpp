@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/dispatch/launcher_log.h"
 #include "core/dispatch/run_processes.h"
+#include "core/dispatch/scratch_folder.h"
 
 namespace ballast {
 namespace {
@@ -76,9 +77,11 @@ bool Supervisor::wasStarted() const {
 
 void Supervisor::start() {
     beat(RunState::Running);
-    launcherPid_ = launchRecorded(directory_, directory_.readJob().arguments,
-                                  {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
-                                   "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1"},
+    std::vector<std::string> environment = {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+                                            "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1"};
+    for (std::string& variable : makeScratchFolder(directory_))
+        environment.push_back(std::move(variable));
+    launcherPid_ = launchRecorded(directory_, directory_.readJob().arguments, environment,
                                   directory_.logFile("launcher.log"));
 }
 
@@ -231,6 +234,7 @@ Supervisor::Ending Supervisor::storeRest(const Ending& ending) {
 RunState Supervisor::finish(const Ending& ending) {
     const bool allGone = endProcesses(directory_, kGrace);
     reapLauncher();
+    removeScratchFolder(directory_);
     Ending final = ending;
     if (!allGone && final.failure.empty())
         final = {RunState::Failed, "processes of the run outlive a KILL; see pids.json", -1};
