@@ -116,6 +116,14 @@ Scenario loadScenario(const std::filesystem::path& file);
 /// Applies `packing.strategy=greedy`; the value is JSON, or a bare string. Same errors as parsing.
 void setScenarioValue(Scenario& scenario, std::string_view assignment);
 
+/// Several in turn, checked together at the end (checkScenario); on an error the scenario is untouched.
+void setScenarioValues(Scenario& scenario, const std::vector<std::string>& assignments);
+
+/// Throws Error for values that are right one by one and not together (world size, queues and thresholds,
+/// stages and pp, ...). Parsing, setScenarioValues and refuseUnbuilt end with it; setScenarioValue does not,
+/// since two keys may have to change together.
+void checkScenario(const Scenario& scenario, std::string_view source);
+
 /// The whole scenario with every default written out; parseScenario gives the same value back.
 std::string scenarioJson(const Scenario& scenario);
 

@@ -218,7 +218,7 @@ Scenario readScenario(const JsonValue& value, std::string_view source,
         readLayout(root.object("layout"), scenario.layout);
     scenario.microBatches =
         static_cast<int>(root.integer("micro_batches", scenario.microBatches, {1, 65536}));
-    scenario.steps = readOptional(root, "steps", "null", {1, kLargestLength});
+    scenario.steps = readOptional(root, "steps", "null", {0, kLargestLength});
     if (root.has("schedule"))
         readSchedule(root.object("schedule"), scenario.schedule);
     if (root.has("packing"))
@@ -247,6 +247,20 @@ nlohmann::ordered_json orNull(const std::optional<Value>& value, const char* abs
     if (value)
         return *value;
     return absent ? nlohmann::ordered_json(absent) : nlohmann::ordered_json();
+}
+
+nlohmann::ordered_json trainingJson(const TrainingOptions& training) {
+    return {{"learning_rate", training.learningRate},
+            {"min_learning_rate", training.minLearningRate},
+            {"warmup_steps", training.warmupSteps},
+            {"total_steps", training.totalSteps},
+            {"beta1", training.beta1},
+            {"beta2", training.beta2},
+            {"epsilon", training.epsilon},
+            {"weight_decay", training.weightDecay},
+            {"clip_norm", training.clipNorm},
+            {"seed", training.seed},
+            {"init_std", training.initStd}};
 }
 
 /// Puts `value` at a dotted path of known keys, which may add a last member that has no default.
@@ -311,11 +325,18 @@ void setScenarioValue(Scenario& scenario, std::string_view assignment) {
     scenario = std::move(changed);
 }
 
+void setScenarioValues(Scenario& scenario, const std::vector<std::string>& assignments) {
+    Scenario changed = scenario;
+    for (const std::string& assignment : assignments)
+        setScenarioValue(changed, assignment);
+    checkScenario(changed, "scenario");
+    scenario = std::move(changed);
+}
+
 std::string scenarioJson(const Scenario& scenario) {
     using Json = nlohmann::ordered_json;
     const LengthsOptions& lengths = scenario.lengths;
     const PackingOptions& packing = scenario.packing;
-    const TrainingOptions& training = scenario.training;
     const auto name = [](const auto& names, auto value) { return names[static_cast<std::size_t>(value)]; };
     Json root;
     root["lengths"] = {
@@ -353,17 +374,7 @@ std::string scenarioJson(const Scenario& scenario) {
     root["recompute"] = scenario.recompute;
     root["zero"] = scenario.zero;
     root["precision"] = scenario.precision;
-    root["training"] = {{"learning_rate", training.learningRate},
-                        {"min_learning_rate", training.minLearningRate},
-                        {"warmup_steps", training.warmupSteps},
-                        {"total_steps", training.totalSteps},
-                        {"beta1", training.beta1},
-                        {"beta2", training.beta2},
-                        {"epsilon", training.epsilon},
-                        {"weight_decay", training.weightDecay},
-                        {"clip_norm", training.clipNorm},
-                        {"seed", training.seed},
-                        {"init_std", training.initStd}};
+    root["training"] = trainingJson(scenario.training);
     try {
         return root.dump(2) + "\n";
     } catch (const nlohmann::json::exception&) {

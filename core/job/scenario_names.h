@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/job/scenario.h"
-
 namespace ballast {
 
 /// Names of the scenario's choices as they stand in the file, in the order of the enumerators where there are
@@ -32,9 +30,5 @@ inline constexpr std::int64_t kLargestLength = std::int64_t{1} << 31;
 inline constexpr std::int64_t kMostQueues = 64;
 /// Thresholds that `auto` chooses among (planner.md section 5), so the most queues it can serve.
 inline constexpr std::int64_t kAutoThresholds = 6;
-
-/// Throws Error for values that are right one by one and not together (world size, queues and thresholds,
-/// stages and pp, ...). Parsing a file ends with it; so should a command after its last `--set`.
-void checkScenario(const Scenario& scenario, std::string_view source);
 
 }  // namespace ballast

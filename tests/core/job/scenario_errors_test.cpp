@@ -94,7 +94,7 @@ TEST(ScenarioErrors, AValueOutOfRangeNamesTheRange) {
         {R"({"layout":{"cp":0}})", "layout.cp", "expected 1 to 65536, found 0"},
         {R"({"layout":{"dp":65537}})", "layout.dp", "expected 1 to 65536"},
         {R"({"micro_batches":0})", "micro_batches", "expected 1 to 65536"},
-        {R"({"steps":0})", "steps", "expected 1 to"},
+        {R"({"steps":-1})", "steps", "expected 0 to"},
         {R"({"schedule":{"kind":"dualpipe"}})", "schedule.kind", "gpipe, 1f1b, interleaved, zb-h1"},
         {R"({"schedule":{"virtual_stages":0}})", "schedule.virtual_stages", "expected 1 to"},
         {R"({"packing":{"strategy":"gredy"}})", "packing.strategy", "the nearest is \"greedy\""},
@@ -167,6 +167,18 @@ TEST(ScenarioErrors, ABadAssignmentSaysWhyAndChangesNothing) {
     EXPECT_THAT(sentence("layout=3"), HasSubstr("expected an object"));
     EXPECT_THAT(sentence("model=\xff"), HasSubstr("UTF-8"));
     EXPECT_EQ(scenario, Scenario());
+}
+
+TEST(ScenarioErrors, SeveralAssignmentsMayPassThroughAContradictionButNotEndInOne) {
+    Scenario scenario;
+    setScenarioValues(scenario, {"cost.model=quadratic", "cost.crossover_tokens=46000"});
+    EXPECT_EQ(scenario.cost.crossoverTokens, 46000);
+    const Scenario before = scenario;
+    EXPECT_THAT(sentenceOf([&] {
+                    setScenarioValues(scenario, {"packing.thresholds=[5,9]", "packing.queues=1"});
+                }),
+                HasSubstr("2 thresholds for 1 queues"));
+    EXPECT_EQ(scenario, before);
 }
 
 TEST(ScenarioErrors, WhatIsNotBuiltIsRefusedByName) {
