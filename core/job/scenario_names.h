@@ -8,8 +8,7 @@
 namespace ballast {
 
 /// Names of the scenario's choices as they stand in the file, in the order of the enumerators where there are
-/// any. The first packing strategies, sharding strategies etc. may be designed and not built; refuseUnbuilt
-/// tells.
+/// any. A name may be designed and not built yet: refuseUnbuilt tells.
 inline constexpr std::array<std::string_view, 3> kOverlongNames = {"split", "truncate", "drop"};
 inline constexpr std::array<std::string_view, 2> kCutNames = {"window", "none"};
 inline constexpr std::array<std::string_view, 2> kOrderNames = {"shuffled", "source"};
