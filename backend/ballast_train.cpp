@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <signal.h>
+#include <sys/prctl.h>
 
 #include <cstdio>
 #include <exception>
@@ -31,6 +33,8 @@ int main(int argumentCount, char** arguments) {
         fmt::print(stderr, "usage: ballast-train --run-directory DIR   (started by 'ballast run')\n");
         return 2;
     }
+    // A killed launcher must leave no rank behind that waits for its messages.
+    prctl(PR_SET_PDEATHSIG, static_cast<unsigned long>(SIGKILL), 0UL, 0UL, 0UL);
     const std::string directory = arguments[2];
     ballast::backend::MpiWorld mpi(argumentCount, arguments);
     const int rank = mpi.transport().rank();
