@@ -107,18 +107,17 @@ std::vector<double> nonNegativeLeastSquares(const std::vector<std::vector<double
 
 TileFit fitTiles(std::span<const AttentionSample> samples) {
     std::vector<std::vector<double>> rows;
+    std::vector<double> milliseconds;
     for (const AttentionSample& sample : samples) {
-        if (!(sample.time.value() > 0))
-            throw Error("calibration: an attention call took no time", ErrorCode::WorkFailed);
-        const double weight = kMillisecond / sample.time.value();
         const auto heads = static_cast<double>(sample.heads);
-        rows.push_back({weight * static_cast<double>(sample.count.tiles) * heads,
-                        weight * static_cast<double>(sample.count.blocks) * heads,
-                        weight * static_cast<double>(sample.count.tokens) * heads, weight});
+        rows.push_back({static_cast<double>(sample.count.tiles) * heads,
+                        static_cast<double>(sample.count.blocks) * heads,
+                        static_cast<double>(sample.count.tokens) * heads, 1.0});
+        milliseconds.push_back(sample.time.value() / kMillisecond);
     }
     TileFit fit;
     if (!rows.empty()) {
-        const auto solution = nonNegativeLeastSquares(rows, std::vector<double>(rows.size(), 1.0));
+        const auto solution = nonNegativeLeastSquares(rows, milliseconds);
         fit.constants.a = solution[0];
         fit.constants.b = solution[0] > 0 ? solution[1] / solution[0] : 0;
         fit.constants.c = solution[2];
@@ -129,12 +128,14 @@ TileFit fitTiles(std::span<const AttentionSample> samples) {
             "calibration: the attention samples do not tell the time of a tile; expected calls of several "
             "lengths",
             ErrorCode::WorkFailed);
+    double apart = 0;
+    double sum = 0;
     for (const AttentionSample& sample : samples) {
-        const double predicted =
-            tileSeconds(fit.constants, sample.count, static_cast<double>(sample.heads), true).value();
-        fit.errorPercent +=
-            100 * std::abs(predicted / sample.time.value() - 1) / static_cast<double>(samples.size());
+        const auto heads = static_cast<double>(sample.heads);
+        apart += std::abs((tileSeconds(fit.constants, sample.count, heads, true) - sample.time).value());
+        sum += sample.time.value();
     }
+    fit.errorPercent = 100 * apart / sum;
     return fit;
 }
 

@@ -49,11 +49,12 @@ std::vector<double> nonNegativeLeastSquares(const std::vector<std::vector<double
 
 struct TileFit {
     TileConstants constants;
-    double errorPercent = 0;  ///< mean of |predicted - measured| / measured over the samples
+    double errorPercent = 0;  ///< sum of |predicted - measured| over sum of measured
 };
 
 /// Constants of the tile model (planner.md section 3) that best predict the samples, all of one direction and
-/// head size. Each sample counts by its relative error, and none of the constants is negative. Throws Error
+/// head size, and of which none is negative. Every second counts the same, wherever it is spent: the calls
+/// that hold most of the time are met best, and a slice much shorter than a tile may be far off. Throws Error
 /// (WorkFailed) when the samples do not tell the time of a tile.
 TileFit fitTiles(std::span<const AttentionSample> samples);
 
