@@ -3,8 +3,9 @@
 
 namespace ballast::backend {
 
-/// Mistakes that the equivalence suite must notice. They exist only in the library that the tests build with
-/// BALLAST_PLANTED_FAULTS; everywhere else `planted` is a constant false and the compiler drops them.
+/// Mistakes that the equivalence suite must notice, in comm/process_groups.cpp and
+/// trainer/micro_batch_input.cpp. They exist only where the tests compile those two with
+/// BALLAST_PLANTED_FAULTS; in the product `planted` is a constant false and the compiler drops them.
 enum class PlantedFault {
     None,
     KeyAcrossBorder,            ///< each document's tokens also see the last key of the document before
