@@ -2,7 +2,6 @@
 #include <QApplication>
 #include <QSettings>
 #include <cstdio>
-#include <cstring>
 #include <optional>
 #include <string>
 
@@ -64,14 +63,22 @@ void openFirst(ballast::studio::MainWindow& window, ballast::studio::Session& se
     }
 }
 
+/// The offscreen platform says of every window that it can't limit sizes, which nobody needs to read.
+void quietMessages(QtMsgType, const QMessageLogContext&, const QString& text) {
+    if (!text.contains(QStringLiteral("propagateSizeHints")))
+        std::fprintf(stderr, "%s\n", qPrintable(text));
+}
+
 int run(int argc, char** argv) {
     const Arguments arguments = parse(argc, argv);
     if (arguments.help) {
         std::fputs(kUsage, stdout);
         return 0;
     }
-    if (arguments.screenshots)
+    if (arguments.screenshots) {
         qputenv("QT_QPA_PLATFORM", "offscreen");
+        qInstallMessageHandler(quietMessages);
+    }
     QApplication application(argc, argv);
     ballast::studio::setAppearance();
     ballast::studio::Workers workers;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/studio/session.h"
 
+#include "app/studio/async/run_choice.h"
 #include "core/base/error.h"
 #include "core/store/simulated_run.h"
 
@@ -38,6 +39,8 @@ LengthsSnapshot computeLengths(const LengthsOptions& options) {
     snapshot.description = source->description();
     snapshot.sentences = describeLengths(snapshot.statistics, options.window);
     snapshot.notices = source->notices();
+    if (snapshot.statistics.documents > snapshot.statistics.empty)
+        snapshot.attentionOfLongestPercent = attentionShareOfLongest(*source, 0.01);
     return snapshot;
 }
 
@@ -116,22 +119,26 @@ void Session::openWorkspace(const std::filesystem::path& file) {
 void Session::refreshRuns() {
     if (workspace_.empty())
         return;
-    runsJob_.start([file = workspace_](const auto& job) { job.deliver(readRuns(file)); },
-                   [this](RunList list) { takeRuns(std::move(list)); },
-                   [this](const QString& sentence) {
-                       workspaceProblem_ = sentence;
-                       adoptScenario_ = false;
-                       emit runsChanged();
-                       emit message(sentence);
-                   });
+    refreshing_ = true;
+    runsJob_.start(
+        [file = workspace_, known = runs_](const auto& job) { job.deliver(readRuns(file, known)); },
+        [this](RunList list) { takeRuns(std::move(list)); },
+        [this](const QString& sentence) {
+            refreshing_ = false;
+            workspaceProblem_ = sentence;
+            adoptScenario_ = false;
+            emit runsChanged();
+            emit message(sentence);
+        });
 }
 
 void Session::takeRuns(RunList list) {
+    refreshing_ = false;
     runs_ = std::make_shared<const RunList>(std::move(list));
     workspaceProblem_.clear();
     emit runsChanged();
     if (!selectedRun_ && !runs_->runs.empty())
-        selectRun(runs_->runs.back().record.id);
+        selectRun(runToShow(*runs_).value_or(runs_->runs.back().record.id));
     if (!adoptScenario_)
         return;
     adoptScenario_ = false;

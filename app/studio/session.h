@@ -21,6 +21,7 @@ struct LengthsSnapshot {
     std::string description;
     std::vector<std::string> sentences;
     std::vector<std::string> notices;
+    double attentionOfLongestPercent = 0;  ///< share of attention work of the longest 1 % of documents
 };
 
 /// The one owner of the window's state: the scenario on screen, the workspace, the selected run, and the
@@ -52,6 +53,8 @@ class Session : public QObject {
     std::shared_ptr<const RunList> runs() const { return runs_; }
     const QString& workspaceProblem() const { return workspaceProblem_; }
     void refreshRuns();
+    /// True while a list of runs is being read; a poller then waits for it.
+    bool isRefreshing() const { return refreshing_; }
 
     std::optional<RunId> selectedRun() const { return selectedRun_; }
     void selectRun(RunId run);
@@ -86,6 +89,7 @@ class Session : public QObject {
     std::optional<LengthsOptions> lengthsShown_;
     std::filesystem::path workspace_;
     bool adoptScenario_ = false;  ///< the next list of runs brings the scenario to show
+    bool refreshing_ = false;
     std::shared_ptr<const RunList> runs_;
     QString workspaceProblem_;
     std::optional<RunId> selectedRun_;

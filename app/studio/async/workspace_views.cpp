@@ -18,15 +18,28 @@ bool hasStep(const Workspace& workspace, RunId run, std::int64_t step) {
     return std::any_of(steps.begin(), steps.end(), [&](const StepRecord& row) { return row.step == step; });
 }
 
+const RunRow* endedRow(const std::shared_ptr<const RunList>& known, RunId run) {
+    if (!known)
+        return nullptr;
+    for (const RunRow& row : known->runs) {
+        const bool ended =
+            row.state == RunState::Done || row.state == RunState::Stopped || row.state == RunState::Failed;
+        if (row.record.id == run && ended)
+            return &row;
+    }
+    return nullptr;
+}
+
 }  // namespace
 
-RunList readRuns(const std::filesystem::path& file) {
+RunList readRuns(const std::filesystem::path& file, const std::shared_ptr<const RunList>& known) {
     const Workspace workspace = Workspace::open(file, Workspace::Mode::ReadOnly);
     RunList list;
     for (RunRecord& record : workspace.runs()) {
         RunRow row;
         row.state = currentState(workspace, record);
-        row.figures = runFigures(workspace, record.id);
+        const RunRow* before = endedRow(known, record.id);
+        row.figures = before ? before->figures : runFigures(workspace, record.id);
         row.record = std::move(record);
         list.runs.push_back(std::move(row));
     }

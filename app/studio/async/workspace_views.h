@@ -25,7 +25,9 @@ struct RunList {
     std::vector<RunRow> runs;  ///< oldest first
     std::optional<std::string> latestScenario;
 };
-RunList readRuns(const std::filesystem::path& workspace);
+/// `known`: the list read before, or null; figures of runs that had ended by then are taken from it.
+RunList readRuns(const std::filesystem::path& workspace,
+                 const std::shared_ptr<const RunList>& known = nullptr);
 
 /// The live part of one run: what is new since the row `afterStep` and the log.
 struct RunDetail {

@@ -118,6 +118,27 @@ std::vector<std::vector<Cell>> percentileRows(const LengthStatistics& statistics
     return rows;
 }
 
+std::vector<Column> bucketColumns() {
+    return {{QObject::tr("Length from"), QObject::tr("tokens; up to the next row's"), true},
+            {QObject::tr("Documents"), {}, true},
+            {QObject::tr("Tokens"), {}, true},
+            {QObject::tr("Attention"), QObject::tr("query-key pairs of whole documents"), true}};
+}
+
+std::vector<std::vector<Cell>> bucketRows(const LengthStatistics& statistics) {
+    const auto share = [](double part, double whole) {
+        return numberCell(whole > 0 ? formatPercent(part / whole) : kNone, whole > 0 ? part / whole : 0);
+    };
+    std::vector<std::vector<Cell>> rows;
+    for (const LengthBucket& bucket : statistics.buckets)
+        rows.push_back(
+            {{formatTokenLength(bucket.from), static_cast<qlonglong>(bucket.from), {}},
+             share(static_cast<double>(bucket.documents), static_cast<double>(statistics.documents)),
+             share(static_cast<double>(bucket.tokens), static_cast<double>(statistics.tokens)),
+             share(bucket.attentionWork, statistics.attentionWork)});
+    return rows;
+}
+
 std::vector<Column> runColumns() {
     return {{QObject::tr("Run"), {}, true},
             {QObject::tr("Name"), {}, false},

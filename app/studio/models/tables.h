@@ -15,6 +15,10 @@ namespace ballast::studio {
 std::vector<Column> percentileColumns();
 std::vector<std::vector<Cell>> percentileRows(const LengthStatistics& statistics);
 
+/// What each bucket of lengths holds of documents, tokens and attention work.
+std::vector<Column> bucketColumns();
+std::vector<std::vector<Cell>> bucketRows(const LengthStatistics& statistics);
+
 std::vector<Column> runColumns();
 std::vector<std::vector<Cell>> runRows(const RunList& list);
 

@@ -142,6 +142,7 @@ void BarPlot::addNotes() {
             text->setClipToAxisRect(false);
             text->position->setCoords(chart_.horizontal ? end : middle, chart_.horizontal ? middle : end);
             text->setPadding(QMargins(4, 1, 4, 1));
+            text->setBrush(QColor(255, 255, 255, 215));
             const Qt::Alignment beside =
                 end < 0 ? Qt::AlignRight | Qt::AlignVCenter : Qt::AlignLeft | Qt::AlignVCenter;
             text->setPositionAlignment(chart_.horizontal ? beside : Qt::AlignHCenter | Qt::AlignBottom);

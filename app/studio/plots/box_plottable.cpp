@@ -42,7 +42,10 @@ QCPRange BoxPlottable::getKeyRange(bool& foundRange, QCP::SignDomain) const {
     QCPRange range;
     for (std::size_t i = 0; i < boxes_.size(); ++i) {
         const QCPRange own(boxes_[i].keyFrom, boxes_[i].keyTo);
-        i == 0 ? range = own : range.expand(own);
+        if (i == 0)
+            range = own;
+        else
+            range.expand(own);
     }
     return range;
 }
@@ -52,7 +55,10 @@ QCPRange BoxPlottable::getValueRange(bool& foundRange, QCP::SignDomain, const QC
     QCPRange range;
     for (std::size_t i = 0; i < boxes_.size(); ++i) {
         const QCPRange own(boxes_[i].valueFrom, boxes_[i].valueTo);
-        i == 0 ? range = own : range.expand(own);
+        if (i == 0)
+            range = own;
+        else
+            range.expand(own);
     }
     return range;
 }

@@ -124,7 +124,7 @@ void LengthCumulativePlot::setStatistics(const LengthStatistics& statistics, std
     }
     for (const LengthBucket& bucket : statistics.buckets) {
         const std::array<double, 3> own = sharesOf(bucket, statistics);
-        lengths.append(static_cast<double>(bucket.to));
+        lengths.append(static_cast<double>(std::min(bucket.to, statistics.maximum)));
         for (std::size_t i = 0; i < 3; ++i)
             shares[i].append(held[i] += own[i]);
     }

@@ -90,7 +90,7 @@ void PlotWidget::applyTheme() {
             axis->setTickLabelFont(font());
             axis->setLabelFont(font());
             axis->grid()->setPen(QPen(faint, 1));
-            axis->grid()->setZeroLinePen(QPen(QColor(0xa0, 0xa0, 0xa0), 1));
+            axis->grid()->setZeroLinePen(Qt::NoPen);
         }
     }
     plot_->replot(QCustomPlot::rpQueuedReplot);

@@ -42,7 +42,12 @@ void TimeScale::update() {
 }
 
 QString CountTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
-    return formatShort(std::abs(tick) < 1e-9 ? 0 : tick);
+    const double size = std::abs(tick);
+    if (size >= 1e6)
+        return QString::number(tick / 1e6, 'g', 4) + QStringLiteral(" M");
+    if (size >= 1e3)
+        return QString::number(tick / 1e3, 'g', 4) + QStringLiteral(" K");
+    return size < 1e-9 ? QStringLiteral("0") : QString::number(tick, 'g', 4);
 }
 
 QVector<double> PowerOfTwoTicker::createTickVector(double, const QCPRange& range) {

@@ -55,7 +55,6 @@ void TimelinePlot::setStep(std::shared_ptr<const StepTimeline> step, const Layou
     fullSeconds_ = fullSeconds;
     nameRanks();
     drawSeparators();
-    showLegend();
     if (first || rescaled)
         fit();
     plot()->replot(QCustomPlot::rpQueuedReplot);
@@ -100,16 +99,20 @@ void TimelinePlot::drawSeparators() {
     }
 }
 
-void TimelinePlot::showLegend() {
+void TimelinePlot::setLegendOf(const std::vector<const StepTimeline*>& steps) {
     std::set<SpanKind> kinds;
     bool waits = false;
-    for (const TimelineRank& rank : lanes_->ranks()) {
-        for (const TimelineRow& row : rank.rows) {
-            for (const Span& span : row.spans) {
+    for (const StepTimeline* step : steps) {
+        for (const RankSpans& rank : step->ranks) {
+            for (const Span& span : rank.spans) {
                 kinds.insert(span.kind);
                 waits = waits || span.waitingUntil > span.begin;
             }
         }
+    }
+    if (steps.empty()) {
+        setLegend({});
+        return;
     }
     std::vector<LegendEntry> legend;
     for (const SpanKind kind : kinds)

@@ -25,6 +25,8 @@ class TimelinePlot : public PlotWidget {
     void setStep(std::shared_ptr<const StepTimeline> step, const Layout& layout, bool allTensorRanks,
                  double fullSeconds);
     void clearStep();
+    /// Names the kinds of both steps when two plots stand together; the other plot has none then.
+    void setLegendOf(const std::vector<const StepTimeline*>& steps);
     const TimelinePlottable* plottable() const { return lanes_; }
 
     /// Visible seconds since the step's begin.
@@ -45,7 +47,6 @@ class TimelinePlot : public PlotWidget {
   private:
     void nameRanks();
     void drawSeparators();
-    void showLegend();
     void zoom(double factor);
     void pan(double share);
 

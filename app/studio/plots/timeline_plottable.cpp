@@ -14,7 +14,8 @@ constexpr double kGroupGap = 0.55;  // lanes left free between the ranks of diff
 constexpr double kRankGap = 0.22;
 constexpr double kLetterWidth = 13;  // pixels a box needs for its letter
 constexpr double kNumberWidth = 22;
-constexpr double kLetterHeight = 11;
+constexpr double kLetterHeight = 9;
+constexpr double kLargestLetter = 13;
 constexpr double kEdgeFromPixels = 7;
 
 }  // namespace
@@ -79,7 +80,9 @@ void TimelinePlottable::drawRow(QCPPainter* painter, const TimelineRow& row, dou
     const QCPRange shown = keyAxis()->range();
     const std::vector<FoldedRun> runs =
         row.index.fold(timeOf(shown.lower), timeOf(shown.upper), std::max(1, clip.width()));
-    painter->setFont(mParentPlot->font());
+    QFont letters = mParentPlot->font();
+    letters.setPixelSize(static_cast<int>(std::clamp(bottom - top - 2, 7.0, kLargestLetter)));
+    painter->setFont(letters);
     for (const FoldedRun& run : runs) {
         const double x0 = std::max<double>(clip.left() - 2, xOf(run.begin));
         const double x1 = std::min<double>(clip.right() + 2, xOf(run.end));
@@ -121,7 +124,7 @@ void TimelinePlottable::drawRun(QCPPainter* painter, const TimelineRow& row, con
     if (row.lane == Lane::Pipeline && span.microBatch >= 0 && solid.width() >= kNumberWidth)
         text += QString::number(span.microBatch);
     painter->setPen(inkOn(colour));
-    painter->drawText(solid, Qt::AlignCenter, text);
+    painter->drawText(solid, Qt::AlignCenter | Qt::TextDontClip, text);
 }
 
 QString TimelinePlottable::describeAt(const QPointF& pixel) const {

@@ -6,9 +6,11 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
+#include <QStackedWidget>
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "app/studio/async/run_choice.h"
 #include "app/studio/models/format.h"
 #include "app/studio/models/span_names.h"
 #include "app/studio/models/table_model.h"
@@ -99,6 +101,7 @@ Bar plainBar(double seconds, const QColor& colour, bool hatched, const QString& 
 CompareView::CompareView(Session& session, QWidget* parent)
     : QWidget(parent),
       session_(&session),
+      pages_(new QStackedWidget(this)),
       baseline_(new QComboBox(this)),
       other_(new QComboBox(this)),
       verdict_(new QLabel(this)),
@@ -111,18 +114,22 @@ CompareView::CompareView(Session& session, QWidget* parent)
       loss_(new LinePlot(tr("Loss"), this)),
       kinds_(new BarPlot(tr("Change by kind, largest first"), this)),
       ranks_(new BarPlot(tr("Change of compute by rank, largest first"), this)),
-      prediction_(new BarPlot(tr("Predicted against measured (sum over ranks and steps)"), this)),
+      prediction_(new BarPlot(tr("Predicted against measured"), this)),
       job_(session.workers()) {
     verdict_->setWordWrap(true);
     for (QComboBox* box : {baseline_, other_}) {
         box->setMinimumContentsLength(30);
-        connect(box, &QComboBox::activated, this, &CompareView::reload);
+        connect(box, &QComboBox::activated, this, [this] {
+            chosen_ = true;
+            reload();
+        });
     }
     auto* swap = new QPushButton(tr("Swap"), this);
     connect(swap, &QPushButton::clicked, this, [this] {
         const int index = baseline_->currentIndex();
         baseline_->setCurrentIndex(other_->currentIndex());
         other_->setCurrentIndex(index);
+        chosen_ = true;
         reload();
     });
     figureTable_->stretchColumn(0);
@@ -156,63 +163,70 @@ CompareView::CompareView(Session& session, QWidget* parent)
     body->setSpacing(12);
     body->addLayout(side, 2);
     body->addLayout(grid, 5);
-    auto* column = new QVBoxLayout(this);
+    auto* page = new QWidget(this);
+    auto* column = new QVBoxLayout(page);
+    column->setContentsMargins(0, 0, 0, 0);
     column->addLayout(bar);
     column->addLayout(body, 1);
+    auto* missing =
+        new QLabel(tr("<h3>Nothing to compare yet</h3>Comparing takes two runs with at least one complete "
+                      "step in one workspace.<br>Open a workspace that has them, store two simulations "
+                      "(Ctrl+T), or train twice (F5)."),
+                   this);
+    missing->setAlignment(Qt::AlignCenter);
+    pages_->addWidget(page);
+    pages_->addWidget(missing);
+    (new QVBoxLayout(this))->addWidget(pages_);
     connect(&session, &Session::runsChanged, this, &CompareView::fillRuns);
-    connect(&session, &Session::workspaceChanged, this, [this] { shown_.reset(); });
+    connect(&session, &Session::workspaceChanged, this, [this] {
+        shown_.reset();
+        chosen_ = false;
+        baseline_->clear();
+        other_->clear();
+    });
     fillRuns();
 }
 
 CompareView::~CompareView() = default;
 
 void CompareView::fillRuns() {
-    const QVariant before[2] = {baseline_->currentData(), other_->currentData()};
-    const int count = baseline_->count();
-    QComboBox* boxes[2] = {baseline_, other_};
     const auto list = session_->runs();
-    for (int side = 0; side < 2; ++side) {
-        boxes[side]->clear();
-        for (const RunRow& row : list ? list->runs : std::vector<RunRow>{}) {
-            if (row.figures.steps > 0)
-                boxes[side]->addItem(runTitle(row.record), static_cast<qlonglong>(row.record.id));
+    std::vector<const RunRow*> comparable;
+    for (const RunRow& row : list ? list->runs : std::vector<RunRow>{}) {
+        if (row.figures.steps > 0)
+            comparable.push_back(&row);
+    }
+    pages_->setCurrentIndex(comparable.size() < 2 ? 1 : 0);
+    // Left alone while nothing is new, so that a list that is being looked at does not close.
+    if (baseline_->count() != static_cast<int>(comparable.size())) {
+        for (QComboBox* box : {baseline_, other_}) {
+            const QVariant before = box->currentData();
+            box->clear();
+            for (const RunRow* row : comparable)
+                box->addItem(runTitle(row->record), static_cast<qlonglong>(row->record.id));
+            box->setCurrentIndex(chosen_ ? box->findData(before) : -1);
         }
-        boxes[side]->setCurrentIndex(boxes[side]->findData(before[side]));
     }
-    if (baseline_->count() != count || baseline_->currentIndex() < 0 || other_->currentIndex() < 0)
-        choosePair();
-    if (baseline_->currentIndex() >= 0 && !shown_)
+    if (!list || comparable.size() < 2)
+        return;
+    if (baseline_->currentIndex() < 0 || other_->currentIndex() < 0) {
+        if (const auto pair = pairToCompare(*list)) {
+            baseline_->setCurrentIndex(baseline_->findData(static_cast<qlonglong>(pair->first)));
+            other_->setCurrentIndex(other_->findData(static_cast<qlonglong>(pair->second)));
+        }
+    }
+    if (isOutdated(comparable))
         reload();
-    if (baseline_->count() < 2) {
-        verdict_->setText(
-            tr("Comparing takes two runs with at least one complete step in the workspace: train twice, or "
-               "store two simulations."));
-        for (PlotWidget* plot :
-             std::initializer_list<PlotWidget*>{times_, distribution_, loss_, kinds_, ranks_, prediction_})
-            plot->setEmptyText(tr("Two runs are needed."));
-    }
 }
 
-void CompareView::choosePair() {
-    const auto list = session_->runs();
-    if (!list)
-        return;
-    // The two newest measured runs, else the two newest; the older one is the baseline.
-    std::vector<RunId> measured;
-    std::vector<RunId> all;
-    for (const RunRow& row : list->runs) {
-        if (row.figures.steps == 0)
-            continue;
-        all.push_back(row.record.id);
-        if (row.record.kind == RunKind::Measured)
-            measured.push_back(row.record.id);
-    }
-    const std::vector<RunId>& from = measured.size() >= 2 ? measured : all;
-    if (from.size() < 2)
-        return;
-    baseline_->setCurrentIndex(baseline_->findData(static_cast<qlonglong>(from[from.size() - 2])));
-    other_->setCurrentIndex(other_->findData(static_cast<qlonglong>(from.back())));
-    reload();
+bool CompareView::isOutdated(const std::vector<const RunRow*>& rows) const {
+    const auto differs = [&rows](const RunFigures& shown, const QVariant& id) {
+        const auto row = std::find_if(rows.begin(), rows.end(),
+                                      [&id](const RunRow* one) { return one->record.id == id.toLongLong(); });
+        return row == rows.end() || shown.run.id != (*row)->record.id || shown.steps != (*row)->figures.steps;
+    };
+    return !shown_ || differs(shown_->comparison.baseline, baseline_->currentData()) ||
+           differs(shown_->comparison.other, other_->currentData());
 }
 
 void CompareView::reload() {

@@ -4,12 +4,14 @@
 #include <QWidget>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "app/studio/async/latest_job.h"
 #include "app/studio/async/workspace_views.h"
 
 class QComboBox;
 class QLabel;
+class QStackedWidget;
 
 namespace ballast::studio {
 
@@ -32,7 +34,8 @@ class CompareView : public QWidget {
 
   private:
     void fillRuns();
-    void choosePair();
+    /// True when the newest list of runs has more, or other, than what is shown.
+    bool isOutdated(const std::vector<const RunRow*>& rows) const;
     void reload();
     void refresh();
     void showVerdict();
@@ -41,6 +44,7 @@ class CompareView : public QWidget {
     void showPrediction();
 
     Session* session_;
+    QStackedWidget* pages_;
     QComboBox* baseline_;
     QComboBox* other_;
     QLabel* verdict_;
@@ -55,6 +59,7 @@ class CompareView : public QWidget {
     BarPlot* ranks_;
     BarPlot* prediction_;
     std::shared_ptr<const RunComparison> shown_;
+    bool chosen_ = false;  ///< a person picked the pair
     LatestJob<RunComparison> job_;
 };
 

@@ -23,7 +23,8 @@ LengthsView::LengthsView(Session& session, QWidget* parent)
       sentences_(new QLabel(this)),
       histogram_(new LengthHistogramPlot(this)),
       cumulative_(new LengthCumulativePlot(this)),
-      percentiles_(new TableModel(percentileColumns(), this)) {
+      percentiles_(new TableModel(percentileColumns(), this)),
+      buckets_(new TableModel(bucketColumns(), this)) {
     summary_->setWordWrap(true);
     sentences_->setWordWrap(true);
     sentences_->setAlignment(Qt::AlignTop);
@@ -33,10 +34,13 @@ LengthsView::LengthsView(Session& session, QWidget* parent)
     inside->addWidget(sentences_);
     auto* table = new RecordTable(percentiles_, this);
     table->stretchColumn(1);
-    table->setMinimumHeight(11 * table->fontMetrics().height() + 11 * 6 + 30);
+    table->setFixedHeight(11 * table->fontMetrics().height() + 11 * 6 + 12);
+    auto* shares = new RecordTable(buckets_, this);
+    shares->stretchColumn(0);
     auto* side = new QVBoxLayout;
+    side->addWidget(doctor);
     side->addWidget(table);
-    side->addWidget(doctor, 1);
+    side->addWidget(shares, 1);
     auto* plots = new QVBoxLayout;
     plots->setSpacing(10);
     plots->addWidget(histogram_, 3);
@@ -58,6 +62,7 @@ void LengthsView::refresh() {
         histogram_->setEmptyText(session_->lengthsProblem());
         cumulative_->setEmptyText(session_->lengthsProblem());
         percentiles_->setRows({});
+        buckets_->setRows({});
         sentences_->clear();
         return;
     }
@@ -67,7 +72,7 @@ void LengthsView::refresh() {
     histogram_->setEmptyText(none);
     cumulative_->setEmptyText(none);
     summary_->setText(
-        tr("<b>%1</b><br>%2 documents, %3 of them empty; %4 tokens; mean length %5, token-weighted mean "
+        tr("%1<br><b>%2 documents, %3 of them empty; %4 tokens;</b> mean length %5, token-weighted mean "
            "%6 (where a token finds itself); %7 documents with %8 tokens are longer than the window.")
             .arg(QString::fromStdString(lengths->description).toHtmlEscaped(),
                  formatCount(statistics.documents), formatCount(statistics.empty),
@@ -77,10 +82,14 @@ void LengthsView::refresh() {
     QStringList sentences;
     for (const std::string& sentence : lengths->sentences)
         sentences << QStringLiteral("\u2022 ") + QString::fromStdString(sentence);
+    if (lengths->attentionOfLongestPercent > 0)
+        sentences << tr("\u2022 the longest 1 % of documents hold %1 of the attention work")
+                         .arg(formatPercent(lengths->attentionOfLongestPercent));
     for (const std::string& notice : lengths->notices)
         sentences << QStringLiteral("\u2022 ") + QString::fromStdString(notice);
-    sentences_->setText(sentences.join(QStringLiteral("\n\n")));
+    sentences_->setText(sentences.join(QLatin1Char('\n')));
     percentiles_->setRows(percentileRows(statistics));
+    buckets_->setRows(bucketRows(statistics));
     if (none.isEmpty()) {
         histogram_->setStatistics(statistics, lengths->window);
         cumulative_->setStatistics(statistics, lengths->window);

@@ -29,6 +29,7 @@ class LengthsView : public QWidget {
     LengthHistogramPlot* histogram_;
     LengthCumulativePlot* cumulative_;
     TableModel* percentiles_;
+    TableModel* buckets_;
 };
 
 }  // namespace ballast::studio

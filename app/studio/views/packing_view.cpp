@@ -201,7 +201,7 @@ void PackingView::showCurves() {
     const auto result = session_->whatIf();
     LineChart imbalance;
     imbalance.xAxis = tr("Step");
-    imbalance.yAxis = tr("Imbalance degree (max / mean)");
+    imbalance.yAxis = tr("Max / mean workload");
     imbalance.lines = {imbalanceLine(*result->chosen, tr("this scenario"), scenarioColour())};
     if (result->baseline)
         imbalance.lines.push_back(imbalanceLine(*result->baseline, tr("unbalanced"), baselineColour()));

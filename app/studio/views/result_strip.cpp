@@ -94,8 +94,7 @@ void ResultStrip::refresh() {
         return;
     }
     const WhatIfFigures& base = result->baseline->figures;
-    step_.baseline->setText(
-        against(formatSeconds(base.medianStepSeconds), now.medianStepSeconds / base.medianStepSeconds));
+    step_.baseline->setText(tr("unbalanced %1").arg(formatSeconds(base.medianStepSeconds)));
     tokens_.baseline->setText(
         against(formatShort(base.tokensPerSecond), now.tokensPerSecond / base.tokensPerSecond));
     imbalance_.baseline->setText(tr("unbalanced %1").arg(formatRatio(base.imbalanceDegree)));

@@ -7,6 +7,7 @@
 #include <QPlainTextEdit>
 #include <QProgressBar>
 #include <QPushButton>
+#include <QStackedWidget>
 #include <QVBoxLayout>
 
 #include "app/studio/models/format.h"
@@ -35,6 +36,8 @@ bool isActive(RunState state) {
 RunsView::RunsView(Session& session, QWidget* parent)
     : QWidget(parent),
       session_(&session),
+      pages_(new QStackedWidget(this)),
+      missing_(new QLabel(this)),
       runs_(new TableModel(runColumns(), this)),
       table_(new RecordTable(runs_, this)),
       summary_(new QLabel(this)),
@@ -71,11 +74,18 @@ RunsView::RunsView(Session& session, QWidget* parent)
     logColumn->addWidget(logTitle);
     logColumn->addWidget(log_, 1);
     plots->addLayout(logColumn, 1);
-    auto* column = new QVBoxLayout(this);
+    auto* page = new QWidget(this);
+    auto* column = new QVBoxLayout(page);
+    column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(8);
     column->addWidget(table_, 2);
     column->addLayout(bar);
     column->addLayout(plots, 3);
+    missing_->setAlignment(Qt::AlignCenter);
+    missing_->setWordWrap(true);
+    pages_->addWidget(page);
+    pages_->addWidget(missing_);
+    (new QVBoxLayout(this))->addWidget(pages_);
     connect(launch_, &QPushButton::clicked, this, &RunsView::launchRequested);
     connect(stop_, &QPushButton::clicked, this, &RunsView::stopSelected);
     connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
@@ -108,7 +118,11 @@ void RunsView::showRuns() {
     bool active = false;
     for (const RunRow& row : list ? list->runs : std::vector<RunRow>{})
         active = active || isActive(row.state);
-    active ? timer_.start() : timer_.stop();
+    if (active)
+        timer_.start();
+    else
+        timer_.stop();
+    pages_->setCurrentIndex(runs_->rowCount() > 0 ? 0 : 1);
     showSelection();
 }
 
@@ -120,11 +134,17 @@ void RunsView::showSelection() {
         shownLines_ = 0;
         log_->clear();
         progress_->setVisible(false);
-        const bool open = !session_->workspace().empty();
-        summary_->setText(
-            !session_->workspaceProblem().isEmpty() ? session_->workspaceProblem()
-            : open ? tr("This workspace has no runs yet. Launch one, or store a simulation.")
-                   : tr("No workspace is open. Create or open one to store simulations and to train."));
+        summary_->setText(tr("Select a run."));
+        if (!session_->workspaceProblem().isEmpty())
+            missing_->setText(session_->workspaceProblem());
+        else if (session_->workspace().empty())
+            missing_->setText(
+                tr("<h3>No workspace is open</h3>A workspace is one file that keeps scenarios, simulations "
+                   "and training runs.<br>Create one (Ctrl+N) or open one (Ctrl+O)."));
+        else
+            missing_->setText(
+                tr("<h3>This workspace has no runs yet</h3>Store the simulation of the scenario (Ctrl+T) "
+                   "or train it (F5)."));
         loss_->setEmptyText(tr("No run is selected."));
         times_->setEmptyText(tr("No run is selected."));
         return;
@@ -139,7 +159,8 @@ void RunsView::showSelection() {
 }
 
 void RunsView::poll() {
-    session_->refreshRuns();
+    if (!session_->isRefreshing())
+        session_->refreshRuns();
 }
 
 void RunsView::readDetail() {
@@ -210,11 +231,11 @@ void RunsView::showDetail() {
     if (!detail_.failure.empty())
         summary += QLatin1Char(' ') + QString::fromStdString(detail_.failure).toHtmlEscaped();
     summary_->setText(summary);
-    if (shownLines_ > detail_.log.size() || log_->property("run").toLongLong() != detail_.run) {
+    if (shownLines_ > detail_.log.size() || logRun_ != detail_.run) {
         log_->clear();
         shownLines_ = 0;
     }
-    log_->setProperty("run", static_cast<qlonglong>(detail_.run));
+    logRun_ = detail_.run;
     for (; shownLines_ < detail_.log.size(); ++shownLines_) {
         const LogLine& line = detail_.log[shownLines_];
         const QString from = line.rank >= 0 ? tr("rank %1").arg(line.rank) : tr("runner");

@@ -11,6 +11,7 @@ class QLabel;
 class QPlainTextEdit;
 class QProgressBar;
 class QPushButton;
+class QStackedWidget;
 
 namespace ballast::studio {
 
@@ -44,6 +45,8 @@ class RunsView : public QWidget {
     const RunRow* selectedRow() const;
 
     Session* session_;
+    QStackedWidget* pages_;
+    QLabel* missing_;
     TableModel* runs_;
     RecordTable* table_;
     QLabel* summary_;
@@ -56,6 +59,7 @@ class RunsView : public QWidget {
     QTimer timer_;
     RunDetail detail_;
     bool reading_ = false;
+    RunId logRun_ = 0;
     std::size_t shownLines_ = 0;
     LatestJob<RunDetail> detailJob_;
     LatestJob<bool> stopJob_;

@@ -190,10 +190,12 @@ void ScenarioView::showFacts() {
     facts << tr("Of the bubble of %1, the schedule causes %2 and imbalance %3.")
                  .arg(formatPercent(chosen.figures.bubble), formatPercent(chosen.figures.bubbleSchedule),
                       formatPercent(chosen.figures.bubble - chosen.figures.bubbleSchedule));
-    facts << tr("Cost model version %1 on %2: %3")
+    const QString source = QString::fromStdString(header.cluster.source);
+    facts << tr("Cost model version %1 on %2: %3. Point here for the sources of all its constants.")
                  .arg(header.costModelVersion)
                  .arg(QString::fromStdString(header.cluster.name),
-                      QString::fromStdString(header.cluster.source));
+                      source.section(QStringLiteral(". "), 0, 0));
+    facts_->setToolTip(source.split(QStringLiteral(". ")).join(QLatin1Char('\n')));
     for (const std::string& notice : chosen.notices)
         facts << QString::fromStdString(notice);
     facts_->setText(facts.join(QLatin1Char('\n')));

@@ -9,6 +9,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "app/studio/async/run_choice.h"
 #include "app/studio/models/format.h"
 #include "app/studio/models/span_names.h"
 #include "app/studio/models/tables.h"
@@ -32,6 +33,12 @@ QString titleOf(const QString& clock, const QString& name, const StepTimeline& s
     if (!step.complete)
         title += QObject::tr(" (partial: the run ended inside this step)");
     return title;
+}
+
+bool hasMeasured(const RunList& list) {
+    return std::any_of(list.runs.begin(), list.runs.end(), [](const RunRow& row) {
+        return row.record.kind == RunKind::Measured && row.figures.steps > 0;
+    });
 }
 
 }  // namespace
@@ -87,7 +94,11 @@ TimelineView::TimelineView(Session& session, QWidget* parent)
     });
     connect(newest_, &QCheckBox::toggled, this, &TimelineView::reload);
     connect(&session, &Session::runsChanged, this, &TimelineView::fillSources);
-    connect(&session, &Session::workspaceChanged, this, [this] { sourcesChosen_ = false; });
+    connect(&session, &Session::workspaceChanged, this, [this] {
+        sourcesChosen_ = false;
+        source_->setCurrentIndex(0);
+        step_->clear();
+    });
     connect(&session, &Session::whatIfChanged, this, [this] {
         if (!sourceRun() && session_->problem().isEmpty())
             reload();
@@ -104,24 +115,33 @@ std::optional<RunId> TimelineView::sourceRun() const {
 void TimelineView::fillSources() {
     const std::optional<RunId> before = sourceRun();
     const auto list = session_->runs();
-    const QSignalBlocker quiet(source_);
-    source_->clear();
-    source_->addItem(tr("this scenario (simulated)"));
-    std::optional<RunId> measured;
+    const RunList none;
+    const RunList& runs = list ? *list : none;
     bool active = false;
-    for (const RunRow& row : list ? list->runs : std::vector<RunRow>{}) {
-        if (row.figures.steps == 0)
-            continue;
-        source_->addItem(runTitle(row.record), static_cast<qlonglong>(row.record.id));
-        if (row.record.kind == RunKind::Measured)
-            measured = row.record.id;
+    std::vector<const RunRow*> drawable;
+    for (const RunRow& row : runs.runs) {
+        if (row.figures.steps > 0)
+            drawable.push_back(&row);
         active = active || (before == row.record.id && row.state == RunState::Running);
     }
-    const std::optional<RunId> wanted = sourcesChosen_ || !measured ? before : measured;
-    sourcesChosen_ = sourcesChosen_ || measured.has_value();
-    const int index = wanted ? source_->findData(static_cast<qlonglong>(*wanted)) : 0;
-    source_->setCurrentIndex(std::max(0, index));
+    // Left alone while nothing is new, so that a list that is being looked at does not close.
+    if (source_->count() != static_cast<int>(drawable.size()) + 1 || !sourcesChosen_) {
+        const QSignalBlocker quiet(source_);
+        source_->clear();
+        source_->addItem(tr("this scenario (simulated)"));
+        for (const RunRow* row : drawable)
+            source_->addItem(runTitle(row->record), static_cast<qlonglong>(row->record.id));
+        std::optional<RunId> wanted = before;
+        if (const std::optional<RunId> best = runToShow(runs); !sourcesChosen_ && best && hasMeasured(runs)) {
+            wanted = best;
+            sourcesChosen_ = true;
+        }
+        source_->setCurrentIndex(wanted ? std::max(0, source_->findData(static_cast<qlonglong>(*wanted)))
+                                        : 0);
+    }
     newest_->setEnabled(sourceRun().has_value());
+    if (sourceRun() != before)
+        step_->clear();
     if (sourceRun() != before || (active && newest_->isChecked()))
         reload();
 }
@@ -221,8 +241,11 @@ void TimelineView::draw() {
     upper_->setTitle(pair_.upperTitle);
     upper_->setStep(pair_.upper, pair_.layout, allTensor_->isChecked(), full);
     lower_->setVisible(two);
-    if (!two)
+    if (!two) {
+        upper_->setLegendOf({pair_.upper.get()});
         return;
+    }
+    upper_->setLegendOf({pair_.upper.get(), pair_.lower.get()});
     lower_->setTitle(pair_.lowerTitle);
     lower_->setStep(pair_.lower, pair_.layout, allTensor_->isChecked(), full);
     lower_->setTimeRange(upper_->rangeFrom(), upper_->rangeTo());

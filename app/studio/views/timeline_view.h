@@ -16,6 +16,7 @@ namespace ballast::studio {
 
 class Session;
 class TimelinePlot;
+struct WhatIf;
 
 /// What each rank did in one step, and below it, on the same time axis, what it is held against: a run's
 /// prediction, or the scenario without balancing.

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <gtest/gtest.h>
+
+#include <QLabel>
+#include <QTest>
+#include <algorithm>
+
+#include "app/studio/launch/launch_dialog.h"
+#include "app/studio/launch/run_launcher.h"
+#include "app/studio/main_window.h"
+#include "app/studio/session.h"
+#include "core/base/error.h"
+#include "tests/app/studio/studio_fixture.h"
+#include "tests/support/temporary_directory.h"
+
+namespace ballast::studio {
+namespace {
+
+using testing::smallScenario;
+
+bool hasPrograms() {
+    try {
+        findProgram("ballast");
+        findProgram("ballast-train");
+        return true;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+TEST(ShellLine, QuotesWhatAShellWouldSplitOrExpand) {
+    EXPECT_EQ(shellLine({"mpirun", "-n", "8", "/opt/my tools/train", "it's", "$HOME", ""}),
+              QStringLiteral("mpirun -n 8 '/opt/my tools/train' 'it'\\''s' '$HOME' ''"));
+}
+
+TEST(LaunchDialog, ShowsTheCommandOfTheRequestItGives) {
+    const LaunchDialog dialog(smallScenario(), "/data/work.ballast", 7);
+    EXPECT_TRUE(dialog.commandText().contains(runCommand(dialog.request(), QStringLiteral("scenario.json"))));
+    EXPECT_EQ(dialog.request().scenario, smallScenario());
+    if (!hasPrograms())
+        GTEST_SKIP() << "ballast-train is not built here, so there is no command for the ranks";
+    EXPECT_TRUE(dialog.commandText().contains(
+        shellLine(launchCommand(dialog.request(), "/data/work.ballast.runs/7"))));
+}
+
+TEST(LaunchDialog, SaysWhyAScenarioCantBeTrainedInsteadOfStartingIt) {
+    Scenario scenario = smallScenario();
+    scenario.recompute = "selective";
+    const LaunchDialog dialog(scenario, "/data/work.ballast", 7);
+    const auto labels = dialog.findChildren<QLabel*>();
+    EXPECT_TRUE(std::any_of(labels.begin(), labels.end(), [](const QLabel* label) {
+        return label->text().contains(QStringLiteral("recompute"));
+    }));
+}
+
+TEST(RunLauncher, TurnsABadRequestIntoASentenceAndWritesNothing) {
+    ballast::testing::TemporaryDirectory folder;
+    Workers workers;
+    RunLauncher launcher(workers);
+    QString sentence;
+    QObject::connect(&launcher, &RunLauncher::failed, [&](const QString& text) { sentence = text; });
+    RunRequest request;
+    request.scenario = smallScenario();
+    request.scenario.model = "no-such-model";
+    request.workspace = folder / "work.ballast";
+    launcher.launch(request);
+    testing::settle(workers);
+    EXPECT_TRUE(sentence.contains(QStringLiteral("no-such-model"))) << sentence.toStdString();
+    EXPECT_FALSE(std::filesystem::exists(request.workspace));
+}
+
+TEST(RunLauncher, StartsARunThatGoesOnWhenTheWindowCloses) {
+    if (!hasPrograms())
+        GTEST_SKIP() << "ballast-train is not built here";
+    ballast::testing::TemporaryDirectory folder;
+    RunRequest request;
+    request.scenario = smallScenario();
+    request.scenario.lengths.window = 512;
+    request.scenario.lengths.overlong = OverlongPolicy::Drop;
+    request.scenario.layout = {1, 2, 1, 1};
+    request.scenario.steps = 2;
+    request.scenario.packing.thresholds = std::vector<std::int64_t>{256};
+    request.scenario.packing.maxTokens = 1024;
+    request.clock = "virtual";
+    request.workspace = folder / "work.ballast";
+    std::optional<RunId> run;
+    QString problem;
+    {
+        Workers workers;
+        Session session(workers);
+        MainWindow window(session);
+        RunLauncher launcher(workers);
+        QObject::connect(&launcher, &RunLauncher::launched, [&](qint64 id) { run = id; });
+        QObject::connect(&launcher, &RunLauncher::failed, [&](const QString& text) { problem = text; });
+        launcher.launch(request);
+        ASSERT_TRUE(QTest::qWaitFor([&] { return run || !problem.isEmpty(); }, 60000));
+        ASSERT_TRUE(run) << problem.toStdString();
+    }
+    const auto state = [&] {
+        const Workspace workspace = Workspace::open(request.workspace, Workspace::Mode::ReadOnly);
+        return currentState(workspace, workspace.run(*run));
+    };
+    QTest::qWaitFor([&] { return state() == RunState::Done || state() == RunState::Failed; }, 180000);
+    const Workspace workspace = Workspace::open(request.workspace, Workspace::Mode::ReadOnly);
+    EXPECT_EQ(runStateName(state()), "done") << workspace.run(*run).failure;
+    const auto steps = workspace.steps(*run);
+    EXPECT_EQ(static_cast<std::int64_t>(steps.size()), workspace.run(*run).plannedSteps);
+    for (const StepRecord& step : steps)
+        EXPECT_TRUE(step.complete);
+}
+
+}  // namespace
+}  // namespace ballast::studio
