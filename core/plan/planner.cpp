@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <deque>
 #include <utility>
 
@@ -142,6 +143,14 @@ const LengthSource& Planner::source() const {
 
 const std::vector<Discard>& Planner::discards() const {
     return state_->stream.discards();
+}
+
+std::vector<std::string> Planner::notices() const {
+    std::vector<std::string> all = state_->header.notices;
+    for (const std::string& notice : state_->packer->notices())
+        if (std::find(all.begin(), all.end(), notice) == all.end())
+            all.push_back(notice);
+    return all;
 }
 
 std::vector<Piece> Planner::waiting() const {

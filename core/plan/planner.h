@@ -25,6 +25,9 @@ class Planner {
     const LengthSource& source() const;
     /// Discards so far; final once next() has given nothing.
     const std::vector<Discard>& discards() const;
+    /// The header's notices, and what the packer has found since ("3 of 9 steps have empty micro-batches"):
+    /// final once next() has given nothing.
+    std::vector<std::string> notices() const;
     /// Pieces that wait after the last step taken.
     std::vector<Piece> waiting() const;
 

@@ -185,6 +185,15 @@ TEST(Planner, KeepsTheConstantsThatAutoBecame) {
     EXPECT_EQ(planner.header().model.hiddenSize, 128);
 }
 
+TEST(Planner, SaysAfterTheLastStepThatMicroBatchesStayedEmpty) {
+    // Field case B27 (huggingface/trl PR 7328): fewer groups than ranks.
+    PlanFolder folder({10, 20, 30});
+    Planner planner(folder.scenario("wlb"));
+    planAll(planner);
+    EXPECT_THAT(planner.notices(), ::testing::Contains(HasSubstr("empty")));
+    EXPECT_THAT(planner.header().notices, ::testing::Not(::testing::Contains(HasSubstr("steps have empty"))));
+}
+
 TEST(Planner, RefusesAStepOverTheMemoryNamingRankStageAndMicroBatch) {
     std::vector<std::int64_t> lengths(40, 4096);
     PlanFolder folder(lengths, 0.05);
