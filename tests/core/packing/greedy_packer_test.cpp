@@ -90,11 +90,13 @@ TEST(GreedyPacker, NeverExceedsTheWindowWhateverMaxTokensSays) {
     scenario.packing.maxTokens = 15;
     CostModel cost = costOf(scenario);
     std::unique_ptr<Packer> packer = makePacker({scenario, cost, {{}, 15}});
-    for (const MicroBatch& microBatch : packer->pack(batchOf({5, 5, 5, 5, 5}))[0].microBatches)
+    std::vector<PackedStep> steps = packer->pack(batchOf({5, 5, 5, 5, 5}));
+    for (const MicroBatch& microBatch : steps[0].microBatches)
         EXPECT_LE(microBatch.tokens, 10);
     scenario.packing.maxTokens = 5;
     packer = makePacker({scenario, cost, {{}, 5}});
-    for (const MicroBatch& microBatch : packer->pack(batchOf({5, 5, 5}))[0].microBatches)
+    steps = packer->pack(batchOf({5, 5, 5}));
+    for (const MicroBatch& microBatch : steps[0].microBatches)
         EXPECT_LE(microBatch.tokens, 5);
 }
 
