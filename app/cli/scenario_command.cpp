@@ -14,6 +14,7 @@ namespace {
 struct Arguments {
     std::string file;
     std::vector<std::string> assignments;
+    std::vector<std::string> moreAssignments;  ///< given by --set; applied after the bare ones
     bool json = false;
 };
 
@@ -52,9 +53,13 @@ void addAction(Program& program, CLI::App& command, const char* name, const char
     CLI::App* sub = command.add_subcommand(name, description);
     sub->add_option("file", arguments->file, "scenario file")->required();
     sub->add_option("assignments", arguments->assignments, "key=value, e.g. packing.strategy=greedy");
-    sub->add_option("--set", arguments->assignments, "the same as a bare key=value")->take_all()->expected(1);
+    sub->add_option("--set", arguments->moreAssignments, "the same as a bare key=value")
+        ->take_all()
+        ->expected(1);
     sub->add_flag("--json", arguments->json, "the whole scenario on stdout");
     sub->callback([&program, arguments, action] {
+        arguments->assignments.insert(arguments->assignments.end(), arguments->moreAssignments.begin(),
+                                      arguments->moreAssignments.end());
         program.action = [arguments, action] { return action(*arguments); };
     });
 }
