@@ -12,9 +12,9 @@ namespace ballast::kernels {
 /// What every kernel needs of the machine: one thread a rank, and memory to work in. Kernels are plain
 /// functions over spans of device memory; on the cpu that is ordinary memory.
 
-/// Limits the BLAS library to the calling thread, for the whole process, and makes it use the kernels that suit
-/// the processor: the virtual clock counts a rank's CPU time on one thread only. matmul() does the same on its
-/// first call. Thread-safe.
+/// Limits the BLAS library to the calling thread, for the whole process, and makes it use the kernels that
+/// suit the processor: the virtual clock counts a rank's CPU time on one thread only. matmul() does the same
+/// on its first call. Thread-safe.
 void useOneThread();
 
 /// Threads that the BLAS library would use for one call now: 1 after useOneThread().

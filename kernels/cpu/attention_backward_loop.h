@@ -22,7 +22,7 @@ struct BackwardState {
 template <int kWidth>
 [[gnu::always_inline]] inline void addToRows(const float* tile, std::int64_t rows, const float* b,
                                              std::int64_t pitch, float* c) {
-    constexpr int kLanes = 2 * kWidth;
+    constexpr std::int64_t kLanes = std::int64_t{2} * kWidth;
     constexpr int kRows = kTileRows<kWidth>;
     for (std::int64_t row = 0; row < rows; row += kRows) {
         const TileOperand part{tile + row * kLanes, kLanes};
@@ -42,7 +42,7 @@ template <int kWidth>
 [[gnu::always_inline]] inline void backwardTile(const BackwardState<kWidth>& state, std::int64_t headDim,
                                                 const TilePlace& place) {
     using L = Lanes<kWidth>;
-    constexpr int kLanes = 2 * kWidth;
+    constexpr std::int64_t kLanes = std::int64_t{2} * kWidth;
     const std::int64_t rows = place.rows;
     const std::int64_t keyFloats = place.key * state.pitch;
     productOverRows<kWidth, false, true>({state.keys + keyFloats, state.pitch}, rows,
@@ -54,7 +54,7 @@ template <int kWidth>
     if (place.masked) {
         maskScores<kWidth>(state.weights, rows, place.key - place.lastKeyOfLane0, -__builtin_inff());
     }
-    for (int v = 0; v < 2; ++v) {
+    for (std::int64_t v = 0; v < 2; ++v) {
         const typename L::Float shift = L::load(state.logSumExp2 + place.lane + v * kWidth);
         const typename L::Float dot = L::load(state.dots + place.lane + v * kWidth);
         for (std::int64_t row = 0; row < rows; ++row) {

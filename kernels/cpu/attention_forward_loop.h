@@ -24,7 +24,7 @@ template <int kWidth>
                                                const TilePlace& place) {
     using L = Lanes<kWidth>;
     using Float = typename L::Float;
-    constexpr int kLanes = 2 * kWidth;
+    constexpr std::int64_t kLanes = std::int64_t{2} * kWidth;
     const std::int64_t rows = place.rows;
     const float* queries = state.queries + place.lane;
     productOverRows<kWidth, false, true>({state.keys + place.key * state.pitch, state.pitch}, rows, queries,
@@ -33,7 +33,7 @@ template <int kWidth>
         maskScores<kWidth>(state.scores, rows, place.key - place.lastKeyOfLane0, -__builtin_inff());
     }
     float rescale[kLanes];
-    for (int v = 0; v < 2; ++v) {
+    for (std::int64_t v = 0; v < 2; ++v) {
         float* scores = state.scores + v * kWidth;
         const Float before = L::load(state.maximum + place.lane + v * kWidth);
         Float most0 = before;

@@ -28,7 +28,7 @@ struct TilePlace {
 /// first cache.
 template <int kWidth, typename Visit>
 [[gnu::always_inline]] inline void forEachTile(std::int64_t lastKey, std::int64_t count, const Visit& visit) {
-    constexpr std::int64_t kLanes = 2 * kWidth;
+    constexpr std::int64_t kLanes = std::int64_t{2} * kWidth;
     for (std::int64_t key = 0; key < lastKey + count; key += kKeyTile) {
         for (std::int64_t lane = 0; lane < count; lane += kLanes) {
             const std::int64_t lastLane = (lane + kLanes < count ? lane + kLanes : count) - 1;
@@ -65,10 +65,10 @@ template <int kWidth>
 [[gnu::always_inline]] inline void maskScores(float* scores, std::int64_t rows, std::int64_t offset,
                                               float fill) {
     using L = Lanes<kWidth>;
-    constexpr int kLanes = 2 * kWidth;
+    constexpr std::int64_t kLanes = std::int64_t{2} * kWidth;
     const std::int64_t firstMasked = offset < 0 ? -offset : 0;
     for (std::int64_t row = firstMasked; row < rows; ++row) {
-        for (int v = 0; v < 2; ++v) {
+        for (std::int64_t v = 0; v < 2; ++v) {
             const auto hidden = static_cast<std::int32_t>(offset + row - v * kWidth);
             float* at = scores + row * kLanes + v * kWidth;
             L::store(at, L::ramp() < hidden ? L::set(fill) : L::load(at));

@@ -29,7 +29,7 @@ template <int kWidth, int kRows, int kVectors, bool kRowsContiguous, bool kOverw
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 2
-        for (int v = 0; v < kVectors; ++v) {
+        for (std::int64_t v = 0; v < kVectors; ++v) {
             if constexpr (kOverwrite) {
                 sums[r][v] = typename L::Float{};
             } else {
@@ -43,14 +43,14 @@ template <int kWidth, int kRows, int kVectors, bool kRowsContiguous, bool kOverw
     for (std::int64_t k = 0; k < inner; ++k) {
         typename L::Float columns[kVectors];
 #pragma GCC unroll 2
-        for (int v = 0; v < kVectors; ++v) {
+        for (std::int64_t v = 0; v < kVectors; ++v) {
             columns[v] = L::load(b + k * bStride + v * kWidth);
         }
 #pragma GCC unroll 8
         for (int r = 0; r < kRows; ++r) {
             const float scalar = kRowsContiguous ? a.data[r + k * a.stride] : a.data[r * a.stride + k];
 #pragma GCC unroll 2
-            for (int v = 0; v < kVectors; ++v) {
+            for (std::int64_t v = 0; v < kVectors; ++v) {
                 sums[r][v] += scalar * columns[v];
             }
         }
@@ -58,7 +58,7 @@ template <int kWidth, int kRows, int kVectors, bool kRowsContiguous, bool kOverw
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 2
-        for (int v = 0; v < kVectors; ++v) {
+        for (std::int64_t v = 0; v < kVectors; ++v) {
             L::store(c + r * cStride + v * kWidth, sums[r][v]);
         }
     }
