@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/workload/text_reader.h"
+#include "tests/fuzz/fuzz_input.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const std::string_view text = ballast::asText(data, size);
+    return ballast::readOrRefuse([&] { ballast::parseTextLengths(text, "input.txt"); });
+}
