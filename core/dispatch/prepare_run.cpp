@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 
@@ -83,12 +82,6 @@ std::string runName(const Scenario& scenario) {
     return scenario.packing.strategy + " + " + scenario.sharding.strategy;
 }
 
-std::string hostName() {
-    char name[256] = {};
-    ::gethostname(name, sizeof name - 1);
-    return name;
-}
-
 void writePlan(const std::filesystem::path& file, const PlannedRun& planned) {
     PlanWriter writer(file, planned.header);
     for (const PlanStep& step : planned.steps)
@@ -125,7 +118,7 @@ RunId prepareRun(const RunRequest& request) {
     run.name = runName(scenario);
     run.scenario = json;
     run.tokensAre = tokens->fromFile() ? "file" : "synthetic";
-    run.host = hostName();
+    run.host = RunProcess::current(kRunnerRank).host;
     run.prediction = simulation.run;
     run.plan = simulation.plan;
     run.plannedSteps = simulation.steps;

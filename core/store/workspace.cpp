@@ -2,6 +2,7 @@
 #include "core/store/workspace.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
 
@@ -18,24 +19,24 @@ constexpr std::array<std::string_view, 4> kRunKindNames = {"", "simulated", "mea
 constexpr std::array<std::string_view, 9> kRunStateNames = {
     "", "planned", "queued", "running", "stopping", "done", "stopped", "failed", "lost"};
 
+/// Nothing can be created beside the file, and no log holds pages of it: the file alone is the whole
+/// workspace.
+bool standsAlone(const std::filesystem::path& file) {
+    std::filesystem::path log = file;
+    log += "-wal";
+    std::error_code problem;
+    const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+    return ::access(folder.c_str(), W_OK) != 0 && !std::filesystem::exists(log, problem);
+}
+
 sqlite::Connection connect(const std::filesystem::path& file, Workspace::Mode mode) {
     using Access = sqlite::Connection::Access;
-    if (mode == Workspace::Mode::ReadWrite)
-        return {file, Access::ReadWrite};
-    try {
-        sqlite::Connection connection(file, Access::ReadOnly);
-        sqlite::Statement(connection, "SELECT count(*) FROM sqlite_schema").run();
-        return connection;
-    } catch (const Error&) {
-        // A log to read would need its index written beside the file; without a log the file alone is the
-        // whole workspace and can be read where nothing may be created.
-        std::filesystem::path log = file;
-        log += "-wal";
-        std::error_code problem;
-        if (std::filesystem::exists(log, problem))
-            throw;
-        return {file, Access::Immutable};
-    }
+    Access access = mode == Workspace::Mode::ReadWrite ? Access::ReadWrite : Access::ReadOnly;
+    if (access == Access::ReadOnly && standsAlone(file))
+        access = Access::Immutable;
+    sqlite::Connection connection(file, access);
+    connection.setPatience(kPatience);
+    return connection;
 }
 
 }  // namespace
@@ -72,7 +73,6 @@ Workspace Workspace::open(const std::filesystem::path& file, Mode mode) {
                         "only be read",
                         file.string(), schema, kSchemaNumber));
     auto state = std::make_unique<State>(State{connect(file, mode), schema});
-    state->connection.setPatience(kPatience);
     if (mode == Mode::ReadWrite)
         state->connection.execute(
             "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL; PRAGMA journal_mode = WAL");
