@@ -63,9 +63,11 @@ void openFirst(ballast::studio::MainWindow& window, ballast::studio::Session& se
     }
 }
 
-/// The offscreen platform says of every window that it can't limit sizes, which nobody needs to read.
+/// The offscreen platform says of every window that it can't limit sizes, and Qt where it puts its
+/// sockets; nobody needs to read either.
 void quietMessages(QtMsgType, const QMessageLogContext&, const QString& text) {
-    if (!text.contains(QStringLiteral("propagateSizeHints")))
+    if (!text.contains(QStringLiteral("propagateSizeHints")) &&
+        !text.contains(QStringLiteral("XDG_RUNTIME_DIR")))
         std::fprintf(stderr, "%s\n", qPrintable(text));
 }
 

@@ -96,7 +96,7 @@ std::shared_ptr<const SimulatedScenario> simulateScenario(const Scenario& scenar
                     " has no document to train on; choose a source with documents that fit the window");
     packing.addWaiting(planner.waiting(), simulated->plan.back().step);
     simulated->figures = figuresOf(*simulated, simulation, packing);
-    simulated->notices = planner.header().notices;
+    simulated->notices = planner.notices();
     for (std::string& notice : planner.cost().notices()) {
         if (std::find(simulated->notices.begin(), simulated->notices.end(), notice) ==
             simulated->notices.end())

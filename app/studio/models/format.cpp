@@ -67,6 +67,8 @@ QString formatRatio(double ratio) {
 }
 
 QString formatGiB(double gib) {
+    if (std::abs(gib) < 1)
+        return formatSignificant(gib * 1024) + QStringLiteral(" MiB");
     return formatSignificant(gib) + QStringLiteral(" GiB");
 }
 

@@ -13,7 +13,7 @@ QString formatShort(double number);       ///< "131 K", "1.25 M"
 QString formatPercent(double share);      ///< 0.123 -> "12.3 %"
 QString formatChange(double ratio);       ///< other / baseline - 1 -> "+3.2 %" with a true minus sign
 QString formatRatio(double ratio);        ///< "1.043"
-QString formatGiB(double gib);            ///< "61.2 GiB"
+QString formatGiB(double gib);            ///< "61.2 GiB", under one "62.4 MiB"
 QString formatSignificant(
     double number);  ///< three significant digits, never in exponent form between 1e-4 and 1e7
 QString formatTokenLength(

@@ -14,7 +14,8 @@ namespace {
 constexpr double kCategoryFill = 0.8;  // the rest is the gap between categories
 constexpr std::size_t kMostLabels = 24;
 constexpr double kHeadroom = 1.08;
-constexpr double kNoteRoom = 1.18;
+constexpr double kNotePixels = 62;  // a note and the gap before it
+constexpr double kLeastDrawing = 120;
 
 QCPAxis* categoryAxisOf(QCustomPlot* plot, bool horizontal) {
     return horizontal ? plot->yAxis : plot->xAxis;
@@ -48,7 +49,9 @@ void BarPlot::setChart(BarChart chart) {
                               ? QSharedPointer<QCPAxisTicker>(QSharedPointer<CountTicker>::create())
                               : QSharedPointer<QCPAxisTicker>::create());
     }
+    plot()->replot();  // settles the margins, which decide the room for notes
     fitValues();
+    addMark();
     addNotes();
     std::vector<LegendEntry> legend = chart_.legend;
     if (chart_.mark)
@@ -103,20 +106,34 @@ void BarPlot::fitValues() {
     }
     if (low == high)
         high = low + 1;
-    const double room = notes && chart_.horizontal ? kNoteRoom : notes ? 1.12 : kHeadroom;
+    double room = notes ? 1.12 : kHeadroom;
+    if (notes && chart_.horizontal)
+        room = 1 + kNotePixels / std::max(kLeastDrawing, plot()->axisRect()->width() - kNotePixels);
     QCPAxis* values = valueAxisOf(plot(), chart_.horizontal);
-    values->setRange(low * room, high * room);
-    if (low < 0 && high * room < -low * 0.15)  // room for a note beside a bar that goes left only
-        values->setRange(low * room, -low * 0.15);
+    // Notes of bars that go left stand right of the zero line.
+    values->setRange(low * kHeadroom, std::max(high * room, low < 0 ? -low * (room - 1) : 0));
     if (timeScale_)
         timeScale_->update();
-    if (chart_.mark) {
-        auto* line = new QCPItemStraightLine(plot());
-        line->setPen(QPen(Qt::black, 1.5, Qt::DashLine));
-        const bool across = !chart_.horizontal;
-        line->point1->setCoords(across ? 0 : *chart_.mark, across ? *chart_.mark : 0);
-        line->point2->setCoords(across ? 1 : *chart_.mark, across ? *chart_.mark : 1);
-    }
+}
+
+void BarPlot::addMark() {
+    if (!chart_.mark)
+        return;
+    auto* line = new QCPItemStraightLine(plot());
+    line->setPen(QPen(Qt::black, 1.5, Qt::DashLine));
+    const bool across = !chart_.horizontal;
+    line->point1->setCoords(across ? 0 : *chart_.mark, across ? *chart_.mark : 0);
+    line->point2->setCoords(across ? 1 : *chart_.mark, across ? *chart_.mark : 1);
+}
+
+void BarPlot::resizeEvent(QResizeEvent* event) {
+    PlotWidget::resizeEvent(event);
+    if (!boxes_)
+        return;
+    // The margins, and with them the room for notes, follow the new size.
+    plot()->replot();
+    fitValues();
+    plot()->replot(QCustomPlot::rpQueuedReplot);
 }
 
 void BarPlot::addNotes() {
@@ -143,8 +160,8 @@ void BarPlot::addNotes() {
             text->position->setCoords(chart_.horizontal ? end : middle, chart_.horizontal ? middle : end);
             text->setPadding(QMargins(4, 1, 4, 1));
             text->setBrush(QColor(255, 255, 255, 215));
-            const Qt::Alignment beside =
-                end < 0 ? Qt::AlignRight | Qt::AlignVCenter : Qt::AlignLeft | Qt::AlignVCenter;
+            end = chart_.horizontal ? std::max(0.0, end) : end;
+            const Qt::Alignment beside = Qt::AlignLeft | Qt::AlignVCenter;
             text->setPositionAlignment(chart_.horizontal ? beside : Qt::AlignHCenter | Qt::AlignBottom);
         }
     }

@@ -53,11 +53,13 @@ class BarPlot : public PlotWidget {
 
   protected:
     QString tipAt(const QPointF& position) const override;
+    void resizeEvent(QResizeEvent* event) override;
 
   private:
     void fillBoxes();
     void nameCategories();
     void fitValues();
+    void addMark();
     void addNotes();
 
     BarChart chart_;

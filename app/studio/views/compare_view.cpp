@@ -70,7 +70,7 @@ BarChart deltaChart(std::vector<Delta> deltas) {
     BarChart chart;
     chart.horizontal = true;
     chart.scale = ValueScale::Seconds;
-    chart.valueAxis = QObject::tr("Change of a rank's time per million tokens");
+    chart.valueAxis = QObject::tr("Change per million tokens");
     if (deltas.size() > kMostBars)
         deltas.resize(kMostBars);
     for (const Delta& delta : deltas) {
@@ -118,7 +118,7 @@ CompareView::CompareView(Session& session, QWidget* parent)
       job_(session.workers()) {
     verdict_->setWordWrap(true);
     for (QComboBox* box : {baseline_, other_}) {
-        box->setMinimumContentsLength(30);
+        box->setSizeAdjustPolicy(QComboBox::AdjustToContents);
         connect(box, &QComboBox::activated, this, [this] {
             chosen_ = true;
             reload();

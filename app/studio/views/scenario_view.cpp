@@ -16,6 +16,8 @@
 namespace ballast::studio {
 namespace {
 
+constexpr qsizetype kMostNotices = 5;
+
 /// A step's mean seconds as segments: each kind, then waiting, then pipeline idle.
 Bar breakdownBar(const RankBreakdown& breakdown) {
     Bar bar;
@@ -191,13 +193,23 @@ void ScenarioView::showFacts() {
                  .arg(formatPercent(chosen.figures.bubble), formatPercent(chosen.figures.bubbleSchedule),
                       formatPercent(chosen.figures.bubble - chosen.figures.bubbleSchedule));
     const QString source = QString::fromStdString(header.cluster.source);
-    facts << tr("Cost model version %1 on %2: %3. Point here for the sources of all its constants.")
+    facts << tr("Cost model version %1 on %2: %3; point here for the sources of all constants.")
                  .arg(header.costModelVersion)
                  .arg(QString::fromStdString(header.cluster.name),
                       source.section(QStringLiteral(". "), 0, 0));
-    facts_->setToolTip(source.split(QStringLiteral(". ")).join(QLatin1Char('\n')));
+    QStringList notices;
     for (const std::string& notice : chosen.notices)
-        facts << QString::fromStdString(notice);
+        notices << QString::fromStdString(notice);
+    QStringList more = source.split(QStringLiteral(". "));
+    if (notices.size() > kMostNotices) {
+        more += notices;
+        const auto left = notices.size() - kMostNotices;
+        notices = notices.mid(0, kMostNotices);
+        notices << tr("and %1 more").arg(left);
+    }
+    if (!notices.isEmpty())
+        facts << notices.join(QStringLiteral("; "));
+    facts_->setToolTip(more.join(QLatin1Char('\n')));
     facts_->setText(facts.join(QLatin1Char('\n')));
 }
 

@@ -60,7 +60,7 @@ TimelineView::TimelineView(Session& session, QWidget* parent)
         tr("A run's stored prediction, or the scenario without balancing, on the same time axis"));
     allTensor_->setToolTip(
         tr("Ranks of one tensor-parallel group do the same work; by default the first is shown"));
-    source_->setMinimumContentsLength(34);
+    source_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     source_->addItem(tr("this scenario (simulated)"));
     auto* fit = new QPushButton(tr("Fit"), this);
     fit->setToolTip(tr("Show the whole step (F). Wheel or W and S zoom, dragging or A and D pan."));
@@ -74,8 +74,8 @@ TimelineView::TimelineView(Session& session, QWidget* parent)
     bar->addWidget(note_, 1);
     auto* column = new QVBoxLayout(this);
     column->addLayout(bar);
-    column->addWidget(upper_, 1);
-    column->addWidget(lower_, 1);
+    column->addWidget(upper_, 21);  // the legend takes its share
+    column->addWidget(lower_, 18);
     upper_->setEmptyText(tr("Simulating a step \u2026"));
     lower_->hide();
     connect(fit, &QPushButton::clicked, upper_, &TimelinePlot::fit);
