@@ -140,6 +140,29 @@ TEST(Profile, ReceiveWaitsForTheSendersClockAndThenTransfers) {
     EXPECT_EQ(first->transfer(), toNanoseconds(cost.pointToPoint(Bytes(first->bytes), 0, 1)));
 }
 
+TEST(Profile, RecordingCostsUnderAHundredthOfTheStep) {
+    TrainingCase trainingCase = smallCase({1, 1, 1, 1});
+    trainingCase.model.hiddenSize = 128;
+    trainingCase.model.headDim = 32;
+    trainingCase.model.intermediateSize = 384;
+    trainingCase.steps = {{{1024}}};
+    const TrainingResult trained = train(trainingCase);
+    Nanoseconds compute = 0;
+    for (const Span& span : laneOf(trained.spans[0][0], Lane::Compute))
+        compute += span.duration();
+
+    RankClock clock(Clock::Virtual);
+    clock.start(0);
+    SpanRecorder recorder(clock);
+    constexpr int kScopes = 10'000;
+    const Nanoseconds before = RankClock::threadCpuTime();
+    for (int i = 0; i < kScopes; ++i)
+        ComputeScope scope(recorder, SpanKind::Elementwise, {});
+    const double oneScope = static_cast<double>(RankClock::threadCpuTime() - before) / kScopes;
+    EXPECT_LT(oneScope * static_cast<double>(trained.spans[0][0].size()),
+              0.01 * static_cast<double>(compute));
+}
+
 TEST(Profile, PeakBytesHoldOneFlightOfActivationsAndNoMore) {
     TrainingCase trainingCase = smallCase({1, 1, 1, 2});
     trainingCase.steps = {StepLengths(8, {64})};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@ namespace ballast {
 namespace {
 
 using namespace ballast::testing;
+using ::testing::AnyOf;
 
 constexpr int kKills = 10;
 constexpr int kSeconds = 30;  // what a person waits at most until the state is right
@@ -25,12 +27,12 @@ TEST(Kill, OfARankEndsTheRunWithItsRankAndHost) {
         const RunState state = run.endWithin(kSeconds);
         fmt::print("rank killed in {}: {} after {} of {} steps: {}\n", momentName(moment),
                    runStateName(state), run.wholeSteps(), run.plannedSteps(), run.failure());
-        if (moment == Moment::ShutDown)  // a rank that had said its last word is not missed
-            EXPECT_TRUE(state == RunState::Failed || state == RunState::Done) << runStateName(state);
-        else
+        if (moment == Moment::ShutDown) {  // a rank that had said its last word is not missed
+            EXPECT_THAT(state, AnyOf(RunState::Failed, RunState::Done)) << run.failure();
+        } else {
             EXPECT_EQ(state, RunState::Failed) << run.failure();
-        if (state == RunState::Failed)
-            EXPECT_NE(run.failure(), "");
+        }
+        EXPECT_EQ(run.failure().empty(), state == RunState::Done);
         run.expectSound();
     }
 }
@@ -46,10 +48,11 @@ TEST(Kill, OfMpirunLeavesNoOrphan) {
         const RunState state = run.endWithin(kSeconds);
         fmt::print("mpirun killed in {}: {} after {} of {} steps: {}\n", momentName(moment),
                    runStateName(state), run.wholeSteps(), run.plannedSteps(), run.failure());
-        if (moment == Moment::ShutDown)
-            EXPECT_TRUE(state == RunState::Failed || state == RunState::Done) << runStateName(state);
-        else
+        if (moment == Moment::ShutDown) {
+            EXPECT_THAT(state, AnyOf(RunState::Failed, RunState::Done)) << run.failure();
+        } else {
             EXPECT_EQ(state, RunState::Failed) << run.failure();
+        }
         run.expectSound();
     }
 }

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <set>
@@ -34,7 +35,7 @@ bool hasEnded(RunState state) {
 /// Steps of some tens of milliseconds: long enough to be hit inside, short enough for dozens of runs.
 Scenario killScenario(const TemporaryDirectory& folder) {
     std::string lengths;
-    for (int document = 0; document < 400; ++document)
+    for (int document = 0; document < 1200; ++document)
         lengths += fmt::format("{}\n", 64 + document * 37 % 449);
     Scenario scenario;
     scenario.lengths.source = {folder.write("lengths.txt", lengths).string()};
@@ -148,7 +149,7 @@ void KilledRun::waitFor(Moment moment) {
     if (moment == Moment::StartUp) {
         // Anywhere from the runner's first moment to the first step.
         waitUntil([&] { return RunDirectory(directory()).readState().has_value(); });
-        pause(random_.uniform() * 0.8);
+        pause(random_.uniform() * 0.5);
         return;
     }
     if (moment == Moment::ShutDown) {
@@ -162,15 +163,17 @@ void KilledRun::waitFor(Moment moment) {
         return;
     }
     // Rank 0 writes its spool at the end of a step: a step's length, and where the next one begins.
-    const std::int64_t wanted = 1 + static_cast<std::int64_t>(random_.below(kSteps - 4));
+    const std::int64_t wanted = 1 + static_cast<std::int64_t>(random_.below(kSteps / 4));
     std::int64_t bytes = 0;
-    double stepSeconds = 0.03;
+    double stepSeconds = 1;
     for (std::int64_t step = 0; step <= wanted; ++step) {
         const auto begin = steady_clock::now();
         if (!waitUntil([&] { return spooledBytes(0) > bytes; }))
             return;
         bytes = spooledBytes(0);
-        stepSeconds = std::chrono::duration<double>(steady_clock::now() - begin).count();
+        // The shortest of them: on a busy machine one step may take as long as all the others.
+        stepSeconds =
+            std::min(stepSeconds, std::chrono::duration<double>(steady_clock::now() - begin).count());
     }
     if (moment == Moment::Forward)
         pause(stepSeconds * 0.3 * random_.uniform());

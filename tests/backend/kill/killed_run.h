@@ -23,7 +23,7 @@ const char* momentName(Moment moment);
 class KilledRun {
   public:
     static constexpr int kRanks = 4;
-    static constexpr int kSteps = 10;
+    static constexpr int kSteps = 40;
 
     explicit KilledRun(Random& random);
     ~KilledRun();
