@@ -240,7 +240,7 @@ void MainWindow::launch() {
         return;
     }
     RunId next = 1;
-    for (const RunRow& row : session_->runs() ? session_->runs()->runs : std::vector<RunRow>{})
+    for (const RunRow& row : session_->runRows())
         next = std::max(next, row.record.id + 1);
     LaunchDialog dialog(session_->scenario(), session_->workspace(), next + 1, this);
     if (dialog.exec() != QDialog::Accepted)

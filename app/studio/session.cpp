@@ -116,6 +116,11 @@ void Session::openWorkspace(const std::filesystem::path& file) {
     refreshRuns();
 }
 
+const std::vector<RunRow>& Session::runRows() const {
+    static const std::vector<RunRow> none;
+    return runs_ ? runs_->runs : none;
+}
+
 void Session::refreshRuns() {
     if (workspace_.empty())
         return;

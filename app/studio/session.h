@@ -50,7 +50,10 @@ class Session : public QObject {
     const std::filesystem::path& workspace() const { return workspace_; }
     /// Opens a workspace that is there; its newest scenario, or that of its newest run, becomes the scenario.
     void openWorkspace(const std::filesystem::path& file);
+    /// The newest list of runs, or null before the first.
     std::shared_ptr<const RunList> runs() const { return runs_; }
+    /// Its rows, none before the first list; valid until the next one arrives.
+    const std::vector<RunRow>& runRows() const;
     const QString& workspaceProblem() const { return workspaceProblem_; }
     void refreshRuns();
     /// True while a list of runs is being read; a poller then waits for it.

@@ -192,7 +192,7 @@ CompareView::~CompareView() = default;
 void CompareView::fillRuns() {
     const auto list = session_->runs();
     std::vector<const RunRow*> comparable;
-    for (const RunRow& row : list ? list->runs : std::vector<RunRow>{}) {
+    for (const RunRow& row : session_->runRows()) {
         if (row.figures.steps > 0)
             comparable.push_back(&row);
     }

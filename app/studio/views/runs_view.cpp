@@ -116,7 +116,7 @@ void RunsView::showRuns() {
     const auto list = session_->runs();
     runs_->setRows(list ? runRows(*list) : std::vector<std::vector<Cell>>{});
     bool active = false;
-    for (const RunRow& row : list ? list->runs : std::vector<RunRow>{})
+    for (const RunRow& row : session_->runRows())
         active = active || isActive(row.state);
     if (active)
         timer_.start();
