@@ -2,12 +2,16 @@
 #include "app/studio/async/workspace_views.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <fstream>
 
 #include "core/base/error.h"
 #include "core/dispatch/runner.h"
 
 namespace ballast::studio {
 namespace {
+
+constexpr std::streamoff kMostLogBytes = 256 * 1024;
 
 std::shared_ptr<const StepTimeline> storedStep(const Workspace& workspace, RunId run, std::int64_t step) {
     return std::make_shared<const StepTimeline>(workspace.stepTimeline(run, step));
@@ -16,6 +20,33 @@ std::shared_ptr<const StepTimeline> storedStep(const Workspace& workspace, RunId
 bool hasStep(const Workspace& workspace, RunId run, std::int64_t step) {
     const std::vector<StepRecord> steps = workspace.steps(run);
     return std::any_of(steps.begin(), steps.end(), [&](const StepRecord& row) { return row.step == step; });
+}
+
+/// Whole lines of the last kMostLogBytes of what mpirun collected; it tags a rank's lines
+/// "[1,RANK]<stdout>:".
+std::vector<LogLine> printedLines(const std::filesystem::path& file) {
+    std::vector<LogLine> lines;
+    std::ifstream in(file, std::ios::binary);
+    if (!in)
+        return lines;
+    in.seekg(0, std::ios::end);
+    const std::streamoff size = in.tellg();
+    in.seekg(std::max<std::streamoff>(0, size - kMostLogBytes));
+    std::string text;
+    if (size > kMostLogBytes)
+        std::getline(in, text);  // begins inside a line
+    while (std::getline(in, text)) {
+        LogLine line;
+        int rank = -1;
+        int end = 0;
+        if (std::sscanf(text.c_str(), "[%*d,%d]<std%*3[a-z]>:%n", &rank, &end) == 1 && end > 0) {
+            line.rank = rank;
+            text.erase(0, static_cast<std::size_t>(end));
+        }
+        line.text = text;
+        lines.push_back(std::move(line));
+    }
+    return lines;
 }
 
 const RunRow* endedRow(const std::shared_ptr<const RunList>& known, RunId run) {
@@ -65,7 +96,9 @@ RunDetail readRunDetail(const std::filesystem::path& file, RunId run, const RunD
         std::erase_if(detail.steps, [&](const StepRecord& old) { return old.step == step.step; });
         detail.steps.push_back(std::move(step));
     }
-    detail.log = workspace.log(run);
+    detail.log = printedLines(RunDirectory(workspace.runDirectory(run)).logFile("launcher.log"));
+    for (LogLine& line : workspace.log(run))
+        detail.log.push_back(std::move(line));
     return detail;
 }
 

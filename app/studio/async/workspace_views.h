@@ -35,7 +35,8 @@ struct RunDetail {
     RunState state = RunState::Planned;
     std::string failure;
     std::vector<StepRecord> steps;
-    std::vector<LogLine> log;
+    std::vector<LogLine>
+        log;  ///< the end of what the ranks and their launcher printed, then the stored lines
 };
 /// `known`: what was read before; only newer steps are read and appended.
 RunDetail readRunDetail(const std::filesystem::path& workspace, RunId run, const RunDetail& known);

@@ -56,7 +56,7 @@ QString formatPercent(double share) {
 }
 
 QString formatChange(double ratio) {
-    if (std::abs(ratio) < 0.00005)
+    if (std::abs(ratio) < 0.0005)
         return QStringLiteral("\u00b10 %");
     return (ratio > 0 ? QStringLiteral("+") : kMinus) + QString::number(std::abs(ratio) * 100, 'f', 1) +
            QStringLiteral(" %");

@@ -14,7 +14,8 @@ namespace {
 constexpr double kCategoryFill = 0.8;  // the rest is the gap between categories
 constexpr std::size_t kMostLabels = 24;
 constexpr double kHeadroom = 1.08;
-constexpr double kNotePixels = 62;  // a note and the gap before it
+constexpr double kNoteHeadroom = 1.12;
+constexpr double kNotePixels = 70;  // a note and the gap before it
 constexpr double kLeastDrawing = 120;
 
 QCPAxis* categoryAxisOf(QCustomPlot* plot, bool horizontal) {
@@ -106,12 +107,15 @@ void BarPlot::fitValues() {
     }
     if (low == high)
         high = low + 1;
-    double room = notes ? 1.12 : kHeadroom;
-    if (notes && chart_.horizontal)
-        room = 1 + kNotePixels / std::max(kLeastDrawing, plot()->axisRect()->width() - kNotePixels);
     QCPAxis* values = valueAxisOf(plot(), chart_.horizontal);
-    // Notes of bars that go left stand right of the zero line.
-    values->setRange(low * kHeadroom, std::max(high * room, low < 0 ? -low * (room - 1) : 0));
+    const double least = low * kHeadroom;
+    double most = high * (notes ? kNoteHeadroom : kHeadroom);
+    if (notes && chart_.horizontal) {
+        // The note beside the longest bar takes kNotePixels of the width.
+        const double width = std::max(kLeastDrawing, static_cast<double>(plot()->axisRect()->width()));
+        most = (high * width - least * kNotePixels) / (width - kNotePixels);
+    }
+    values->setRange(least, most);
     if (timeScale_)
         timeScale_->update();
 }
@@ -153,6 +157,8 @@ void BarPlot::addNotes() {
                 end = std::abs(segment.to) > std::abs(end) ? segment.to : end;
             const double middle =
                 static_cast<double>(category) - kCategoryFill / 2 + width * (static_cast<double>(i) + 0.47);
+            if (chart_.horizontal)
+                end = std::max(0.0, end);  // left bars leave the room right of the zero line free
             auto* text = new QCPItemText(plot());
             text->setText(side[i].note);
             text->setFont(font());
@@ -160,7 +166,6 @@ void BarPlot::addNotes() {
             text->position->setCoords(chart_.horizontal ? end : middle, chart_.horizontal ? middle : end);
             text->setPadding(QMargins(4, 1, 4, 1));
             text->setBrush(QColor(255, 255, 255, 215));
-            end = chart_.horizontal ? std::max(0.0, end) : end;
             const Qt::Alignment beside = Qt::AlignLeft | Qt::AlignVCenter;
             text->setPositionAlignment(chart_.horizontal ? beside : Qt::AlignHCenter | Qt::AlignBottom);
         }

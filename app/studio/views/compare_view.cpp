@@ -318,8 +318,9 @@ void CompareView::showDeltas() {
 
 void CompareView::showPrediction() {
     BarChart chart;
+    chart.horizontal = true;
     chart.scale = ValueScale::Seconds;
-    chart.valueAxis = tr("Seconds of all ranks");
+    chart.valueAxis = tr("Time of all ranks and steps");
     const auto add = [&chart](const QString& name, double predicted, double measured, const QColor& colour) {
         chart.categories.push_back(name);
         chart.bars.push_back({plainBar(predicted, colour, true, QObject::tr("predicted")),
@@ -328,9 +329,9 @@ void CompareView::showPrediction() {
     const auto addRun = [&](const std::optional<PredictionError>& error, RunId run, const QColor& colour) {
         if (!error)
             return;
-        add(tr("compute\nrun %1").arg(run), error->predictedComputeSeconds, error->measuredComputeSeconds,
+        add(tr("compute, run %1").arg(run), error->predictedComputeSeconds, error->measuredComputeSeconds,
             colour);
-        add(tr("waiting\nrun %1").arg(run), error->predictedWaitingSeconds, error->measuredWaitingSeconds,
+        add(tr("waiting, run %1").arg(run), error->predictedWaitingSeconds, error->measuredWaitingSeconds,
             colour);
     };
     addRun(shown_->baselinePrediction, shown_->comparison.baseline.run.id, baselineColour());

@@ -231,11 +231,13 @@ void RunsView::showDetail() {
     if (!detail_.failure.empty())
         summary += QLatin1Char(' ') + QString::fromStdString(detail_.failure).toHtmlEscaped();
     summary_->setText(summary);
-    if (shownLines_ > detail_.log.size() || logRun_ != detail_.run) {
+    if (shownLines_ > detail_.log.size() || logRun_ != detail_.run ||
+        (shownLines_ > 0 && detail_.log.front().text != logBegin_)) {
         log_->clear();
         shownLines_ = 0;
     }
     logRun_ = detail_.run;
+    logBegin_ = detail_.log.empty() ? std::string() : detail_.log.front().text;
     for (; shownLines_ < detail_.log.size(); ++shownLines_) {
         const LogLine& line = detail_.log[shownLines_];
         const QString from = line.rank >= 0 ? tr("rank %1").arg(line.rank) : tr("runner");

@@ -60,6 +60,7 @@ class RunsView : public QWidget {
     RunDetail detail_;
     bool reading_ = false;
     RunId logRun_ = 0;
+    std::string logBegin_;  ///< first line shown; another one means that the oldest were left out
     std::size_t shownLines_ = 0;
     LatestJob<RunDetail> detailJob_;
     LatestJob<bool> stopJob_;
