@@ -121,16 +121,11 @@ std::vector<RunProcess> KilledRun::trainers() const {
     return trainers;
 }
 
-std::int64_t KilledRun::spooledBytes(int rank) const {
-    std::error_code problem;
-    const std::uintmax_t size = std::filesystem::file_size(directory().spoolFile(rank), problem);
-    return problem ? 0 : static_cast<std::int64_t>(size);
-}
-
 bool KilledRun::waitUntil(const std::function<bool()>& condition) const {
     const auto until = steady_clock::now() + std::chrono::seconds(60);
+    const Workspace workspace = reader();
     while (!condition()) {
-        if (hasEnded(state()))
+        if (hasEnded(workspace.run(id_).state))
             return false;
         if (steady_clock::now() > until) {
             ADD_FAILURE() << "nothing has happened for 60 s";
@@ -163,18 +158,22 @@ void KilledRun::waitFor(Moment moment) {
         return;
     }
     // Rank 0 writes its spool at the end of a step: a step's length, and where the next one begins.
-    const std::int64_t wanted = 1 + static_cast<std::int64_t>(random_.below(kSteps / 4));
-    std::int64_t bytes = 0;
+    const std::int64_t wanted = 2 + static_cast<std::int64_t>(random_.below(kSteps / 4));
+    SpoolReader spool(directory().spoolFile(0), 0);
+    std::int64_t steps = 0;
+    auto last = steady_clock::now();
     double stepSeconds = 1;
-    for (std::int64_t step = 0; step <= wanted; ++step) {
-        const auto begin = steady_clock::now();
-        if (!waitUntil([&] { return spooledBytes(0) > bytes; }))
-            return;
-        bytes = spooledBytes(0);
-        // The shortest of them: on a busy machine one step may take as long as all the others.
-        stepSeconds =
-            std::min(stepSeconds, std::chrono::duration<double>(steady_clock::now() - begin).count());
-    }
+    const auto stepsReached = [&] {
+        for (; spool.next(); last = steady_clock::now()) {
+            // The shortest of them: on a busy machine one step may take as long as all the others.
+            if (++steps > 1)
+                stepSeconds =
+                    std::min(stepSeconds, std::chrono::duration<double>(steady_clock::now() - last).count());
+        }
+        return steps >= wanted;
+    };
+    if (!waitUntil(stepsReached))
+        return;
     if (moment == Moment::Forward)
         pause(stepSeconds * 0.3 * random_.uniform());
     if (moment == Moment::Collective)
@@ -225,6 +224,10 @@ int KilledRun::attach() {
         folder_ / "attach.log");
     int status = 0;
     ::waitpid(pid, &status, 0);
+    if (status != 0)
+        fmt::print(
+            "{}\n",
+            std::string(std::istreambuf_iterator<char>(std::ifstream(folder_ / "attach.log").rdbuf()), {}));
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 

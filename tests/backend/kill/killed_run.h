@@ -55,7 +55,6 @@ class KilledRun {
     Workspace reader() const { return Workspace::open(file_, Workspace::Mode::ReadOnly); }
     RunDirectory directory() const;
     std::vector<RunProcess> trainers() const;
-    std::int64_t spooledBytes(int rank) const;
     /// Steps that every rank has written to its spool and said so in its log.
     std::int64_t stepsLoggedByAll() const;
     bool waitUntil(const std::function<bool()>& condition) const;
