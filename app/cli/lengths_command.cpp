@@ -128,8 +128,7 @@ int lengths(const Arguments& arguments) {
         printAnswer(answerJson(*source, findings, arguments.window));
     else
         printFindings(*source, findings, arguments.window);
-    for (const std::string& notice : source->notices())
-        printNotice(notice);
+    printNotices(source->notices());
     return kDone;
 }
 

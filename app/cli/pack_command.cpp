@@ -116,8 +116,7 @@ void printSummary(const Planner& planner, const PackingSummary& summary) {
         summary.imbalanceDegree(), summary.imbalanceDegreeMeanOfSteps(), summary.imbalanceDegreeP95());
     fmt::print("delay of a token: mean {:.3f} steps, longest {}; displacement {:.3f} steps\n",
                summary.meanDelaySteps(), summary.maxDelaySteps(), summary.meanDisplacementSteps());
-    for (const std::string& notice : header.notices)
-        printNotice(notice);
+    printNotices(header.notices);
 }
 
 int pack(const Arguments& arguments) {

@@ -3,7 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace ballast::cli {
 
@@ -26,5 +28,7 @@ int runProgram(int argc, char** argv);
 void printAnswer(std::string_view json);
 /// A notice on stderr: a harmless fact that a person should know.
 void printNotice(std::string_view sentence);
+/// Several, each once.
+void printNotices(const std::vector<std::string>& sentences);
 
 }  // namespace ballast::cli

@@ -194,8 +194,7 @@ void printFindings(const Findings& findings, const PlanHeader& header) {
     printBreakdown(summary.meanBreakdown());
     if (findings.stored)
         fmt::print("\nstored as run {}\n", *findings.stored);
-    for (const std::string& notice : header.notices)
-        printNotice(notice);
+    printNotices(header.notices);
 }
 
 int simulate(const Arguments& arguments) {

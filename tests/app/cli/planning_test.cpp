@@ -254,7 +254,7 @@ TEST_F(Planning, FailIfJudgesTheChange) {
         return ballast(all).exitCode;
     };
     EXPECT_EQ(codeOf("imbalance_degree>+3%"), 0);
-    EXPECT_EQ(codeOf("imbalance_degree<-1%"), 1);
+    EXPECT_EQ(codeOf("tokens_per_s<+900%"), 1);
     EXPECT_EQ(codeOf("step_time>-99%"), 1);
     EXPECT_EQ(codeOf("step_time>+900%"), 0);
     EXPECT_EQ(codeOf("speed>+3%"), 2);

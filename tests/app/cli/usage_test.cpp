@@ -29,9 +29,9 @@ void expectRefusal(const Words& words, const std::string& part) {
 }
 
 TEST(Usage, BadUsageIsExitTwoWithOneSentence) {
-    expectRefusal({}, "subcommand is required");
-    expectRefusal({"pakc", "x"}, "pakc");
-    expectRefusal({"pack"}, "scenario is required");
+    expectRefusal({}, "expected a command: scan, lengths, scenario");
+    expectRefusal({"pakc", "x"}, "no command \"pakc\"; did you mean pack?");
+    expectRefusal({"pack"}, "pack: scenario is required; try ballast pack --help");
     expectRefusal({"pack", "absent.json"}, "absent.json");
     expectRefusal({"pack", "absent.json", "--speed"}, "--speed");
     expectRefusal({"pack", "absent.json", "--steps", "-1"}, "-1");
