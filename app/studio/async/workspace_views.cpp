@@ -42,6 +42,9 @@ std::vector<LogLine> printedLines(const std::filesystem::path& file) {
         if (std::sscanf(text.c_str(), "[%*d,%d]<std%*3[a-z]>:%n", &rank, &end) == 1 && end > 0) {
             line.rank = rank;
             text.erase(0, static_cast<std::size_t>(end));
+            const std::string own = "rank " + std::to_string(rank) + ": ";
+            if (text.starts_with(own))
+                text.erase(0, own.size());
         }
         line.text = text;
         lines.push_back(std::move(line));

@@ -28,7 +28,17 @@ QCPAxis* valueAxisOf(QCustomPlot* plot, bool horizontal) {
 
 }  // namespace
 
-BarPlot::BarPlot(const QString& title, QWidget* parent) : PlotWidget(title, parent) {}
+BarPlot::BarPlot(const QString& title, QWidget* parent) : PlotWidget(title, parent) {
+    // The room for notes is in pixels, so the value axis follows the drawing's width.
+    connect(plot(), &QCustomPlot::afterLayout, this, [this] {
+        const int width = plot()->axisRect()->width();
+        if (!boxes_ || width == fittedWidth_)
+            return;
+        fittedWidth_ = width;
+        fitValues();
+        plot()->replot(QCustomPlot::rpQueuedReplot);
+    });
+}
 
 BarPlot::~BarPlot() = default;
 
@@ -50,7 +60,7 @@ void BarPlot::setChart(BarChart chart) {
                               ? QSharedPointer<QCPAxisTicker>(QSharedPointer<CountTicker>::create())
                               : QSharedPointer<QCPAxisTicker>::create());
     }
-    plot()->replot();  // settles the margins, which decide the room for notes
+    fittedWidth_ = -1;
     fitValues();
     addMark();
     addNotes();
@@ -128,16 +138,6 @@ void BarPlot::addMark() {
     const bool across = !chart_.horizontal;
     line->point1->setCoords(across ? 0 : *chart_.mark, across ? *chart_.mark : 0);
     line->point2->setCoords(across ? 1 : *chart_.mark, across ? *chart_.mark : 1);
-}
-
-void BarPlot::resizeEvent(QResizeEvent* event) {
-    PlotWidget::resizeEvent(event);
-    if (!boxes_)
-        return;
-    // The margins, and with them the room for notes, follow the new size.
-    plot()->replot();
-    fitValues();
-    plot()->replot(QCustomPlot::rpQueuedReplot);
 }
 
 void BarPlot::addNotes() {

@@ -53,7 +53,6 @@ class BarPlot : public PlotWidget {
 
   protected:
     QString tipAt(const QPointF& position) const override;
-    void resizeEvent(QResizeEvent* event) override;
 
   private:
     void fillBoxes();
@@ -65,6 +64,7 @@ class BarPlot : public PlotWidget {
     BarChart chart_;
     BoxPlottable* boxes_ = nullptr;
     std::unique_ptr<TimeScale> timeScale_;
+    int fittedWidth_ = -1;  ///< pixels of the drawing that the value axis was fitted to
 };
 
 }  // namespace ballast::studio

@@ -100,7 +100,8 @@ TEST(RunLauncher, StartsARunThatGoesOnWhenTheWindowCloses) {
         const Workspace workspace = Workspace::open(request.workspace, Workspace::Mode::ReadOnly);
         return currentState(workspace, workspace.run(*run));
     };
-    QTest::qWaitFor([&] { return state() == RunState::Done || state() == RunState::Failed; }, 180000);
+    EXPECT_TRUE(
+        QTest::qWaitFor([&] { return state() == RunState::Done || state() == RunState::Failed; }, 180000));
     const Workspace workspace = Workspace::open(request.workspace, Workspace::Mode::ReadOnly);
     EXPECT_EQ(runStateName(state()), "done") << workspace.run(*run).failure;
     const auto steps = workspace.steps(*run);

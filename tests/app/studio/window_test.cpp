@@ -247,6 +247,54 @@ TEST(RunsView, ListsTheRunsOfTheWorkspaceWithTheCoresFigures) {
     EXPECT_EQ(studio.session.scenario().packing.strategy, "wlb");
 }
 
+/// Appends simulated step `index` to a run as a runner does with a measured one.
+void appendStep(const std::filesystem::path& file, RunId run, const SimulatedScenario& scenario,
+                std::size_t index) {
+    const auto timeline = simulateOne(scenario, index);
+    StepRecord step;
+    step.step = timeline->step;
+    step.begin = timeline->begin;
+    step.end = timeline->end;
+    step.tokens = scenario.plan.at(index).tokens();
+    step.targets = scenario.plan.at(index).targets();
+    step.loss = 5.0 - static_cast<double>(index);
+    std::vector<RankStepRecord> ranks;
+    for (const RankSpans& spans : timeline->ranks)
+        ranks.push_back({step.step, spans.rank, breakdownOf(spans, timeline->begin, timeline->end), {}});
+    Workspace::open(file, Workspace::Mode::ReadWrite).addStep(run, step, *timeline, ranks);
+}
+
+TEST(RunsView, FollowsARunThatGrowsWithoutReadingItsOldStepsAgain) {
+    ballast::testing::TemporaryDirectory folder;
+    const auto file = folder / "work.ballast";
+    const auto scenario = simulateScenario(smallScenario(), 4, [] { return false; });
+    RunRecord record;
+    record.state = RunState::Running;
+    record.clock = Clock::Virtual;
+    record.layout = smallScenario().layout;
+    record.name = "wlb + adaptive";
+    record.scenario = scenarioJson(smallScenario());
+    record.tokensAre = "synthetic";
+    record.plannedSteps = 4;
+    const RunId run = Workspace::open(file, Workspace::Mode::ReadWrite).addRun(record);
+    appendStep(file, run, *scenario, 0);
+    Studio studio;
+    studio.window.openPath(file);
+    settle(studio.workers);
+    const RunsView* view = studio.window.runs();
+    ASSERT_EQ(view->detail().steps.size(), 1U);
+    const std::int64_t first = view->detail().steps.front().id;
+    appendStep(file, run, *scenario, 1);
+    appendStep(file, run, *scenario, 2);
+    studio.session.refreshRuns();
+    settle(studio.workers);
+    ASSERT_EQ(view->detail().steps.size(), 3U);
+    EXPECT_EQ(view->detail().steps.front().id, first);
+    const LinePlot* loss = view->findChildren<LinePlot*>().first();
+    EXPECT_EQ(loss->chart().lines.front().y, (std::vector<double>{5, 4, 3}));
+    EXPECT_EQ(view->table()->data(view->table()->index(0, 6), Qt::UserRole).toLongLong(), 3);
+}
+
 TEST(CompareView, SplitsTheDifferenceOfTimePerTokenIntoKinds) {
     ballast::testing::TemporaryDirectory folder;
     const auto file = folder / "work.ballast";
