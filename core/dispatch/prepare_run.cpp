@@ -27,6 +27,7 @@ PlannedRun planOf(const RunRequest& request) {
         Planner planner(request.scenario, request.steps);
         planned.steps = planAll(planner);
         planned.header = planner.header();
+        planned.header.notices = planner.notices();
         planned.discards = planner.discards();
         return planned;
     }
