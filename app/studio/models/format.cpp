@@ -19,7 +19,9 @@ QString formatSignificant(double number) {
         return QStringLiteral("\u2013");
     if (size < 1e-4 || size >= 1e7)
         return QString::number(number, 'g', 3);
-    const int digits = std::max(0, 2 - static_cast<int>(std::floor(std::log10(size) + 1e-9)));
+    // Rounded first, so that 9.996 takes the digits of 10.0.
+    const double rounded = QString::number(size, 'e', 2).toDouble();
+    const int digits = std::max(0, 2 - static_cast<int>(std::floor(std::log10(rounded) + 1e-9)));
     return QString::number(number, 'f', digits);
 }
 

@@ -124,23 +124,22 @@ CompareView::CompareView(Session& session, QWidget* parent)
             reload();
         });
     }
-    auto* swap = new QPushButton(tr("Swap"), this);
-    connect(swap, &QPushButton::clicked, this, [this] {
-        const int index = baseline_->currentIndex();
-        baseline_->setCurrentIndex(other_->currentIndex());
-        other_->setCurrentIndex(index);
-        chosen_ = true;
-        reload();
-    });
     figureTable_->stretchColumn(0);
     differenceTable_->stretchColumn(0);
-    auto* bar = new QHBoxLayout;
-    bar->addWidget(new QLabel(tr("Baseline"), this));
-    bar->addWidget(baseline_);
-    bar->addWidget(new QLabel(tr("against"), this));
-    bar->addWidget(other_);
-    bar->addWidget(swap);
-    bar->addStretch();
+    buildPages();
+    connect(&session, &Session::runsChanged, this, &CompareView::fillRuns);
+    connect(&session, &Session::workspaceChanged, this, [this] {
+        shown_.reset();
+        chosen_ = false;
+        baseline_->clear();
+        other_->clear();
+    });
+    fillRuns();
+}
+
+CompareView::~CompareView() = default;
+
+QLayout* CompareView::arrangeParts() {
     auto* side = new QVBoxLayout;
     side->addWidget(verdict_);
     side->addWidget(new QLabel(tr("<b>Figures</b>"), this));
@@ -163,11 +162,30 @@ CompareView::CompareView(Session& session, QWidget* parent)
     body->setSpacing(12);
     body->addLayout(side, 2);
     body->addLayout(grid, 5);
+    return body;
+}
+
+void CompareView::buildPages() {
+    auto* swap = new QPushButton(tr("Swap"), this);
+    connect(swap, &QPushButton::clicked, this, [this] {
+        const int index = baseline_->currentIndex();
+        baseline_->setCurrentIndex(other_->currentIndex());
+        other_->setCurrentIndex(index);
+        chosen_ = true;
+        reload();
+    });
+    auto* bar = new QHBoxLayout;
+    bar->addWidget(new QLabel(tr("Baseline"), this));
+    bar->addWidget(baseline_);
+    bar->addWidget(new QLabel(tr("against"), this));
+    bar->addWidget(other_);
+    bar->addWidget(swap);
+    bar->addStretch();
     auto* page = new QWidget(this);
     auto* column = new QVBoxLayout(page);
     column->setContentsMargins(0, 0, 0, 0);
     column->addLayout(bar);
-    column->addLayout(body, 1);
+    column->addLayout(arrangeParts(), 1);
     auto* missing =
         new QLabel(tr("<h3>Nothing to compare yet</h3>Comparing takes two runs with at least one complete "
                       "step in one workspace.<br>Open a workspace that has them, store two simulations "
@@ -177,17 +195,7 @@ CompareView::CompareView(Session& session, QWidget* parent)
     pages_->addWidget(page);
     pages_->addWidget(missing);
     (new QVBoxLayout(this))->addWidget(pages_);
-    connect(&session, &Session::runsChanged, this, &CompareView::fillRuns);
-    connect(&session, &Session::workspaceChanged, this, [this] {
-        shown_.reset();
-        chosen_ = false;
-        baseline_->clear();
-        other_->clear();
-    });
-    fillRuns();
 }
-
-CompareView::~CompareView() = default;
 
 void CompareView::fillRuns() {
     const auto list = session_->runs();

@@ -33,6 +33,9 @@ class CompareView : public QWidget {
     std::shared_ptr<const RunComparison> shown() const { return shown_; }
 
   private:
+    /// The tables on the left, the plots in a grid.
+    QLayout* arrangeParts();
+    void buildPages();
     void fillRuns();
     /// True when the newest list of runs has more, or other, than what is shown.
     bool isOutdated(const std::vector<const RunRow*>& rows) const;

@@ -117,7 +117,10 @@ PackingView::PackingView(Session& session, QWidget* parent)
     column->addLayout(bars, 3);
     column->addLayout(curves, 2);
     connect(source_, &QComboBox::currentIndexChanged, this, &PackingView::fillSteps);
-    connect(step_, &QComboBox::currentIndexChanged, this, &PackingView::showStep);
+    connect(step_, &QComboBox::currentIndexChanged, this, [this](int index) {
+        wantedStep_ = index;
+        showStep();
+    });
     connect(&session, &Session::whatIfChanged, this, [this] {
         if (session_->problem().isEmpty())
             fillSteps();
@@ -138,8 +141,6 @@ void PackingView::fillSteps() {
                                              : QString());
         return;
     }
-    // A step in the middle, past the first ones in which the queues still fill.
-    const int before = step_->currentIndex() < 0 ? 5 : step_->currentIndex();
     {
         const QSignalBlocker quiet(step_);
         step_->clear();
@@ -148,7 +149,7 @@ void PackingView::fillSteps() {
             step_->addItem(QStringLiteral("%1 (%2)").arg(step.step).arg(
                 QString::fromUtf8(kind.data(), static_cast<qsizetype>(kind.size()))));
         }
-        step_->setCurrentIndex(std::clamp(before, 0, step_->count() - 1));
+        step_->setCurrentIndex(std::clamp(wantedStep_, 0, step_->count() - 1));
     }
     showStep();
     showCurves();

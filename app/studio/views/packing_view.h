@@ -31,6 +31,7 @@ class PackingView : public QWidget {
     Session* session_;
     QComboBox* source_;
     QComboBox* step_;
+    int wantedStep_ = 5;  ///< place in the list; past the first steps, in which the queues still fill
     QLabel* summary_;
     BarPlot* tokens_;
     BarPlot* latency_;

@@ -60,6 +60,24 @@ RunsView::RunsView(Session& session, QWidget* parent)
     progress_->setMaximumWidth(260);
     stop_->setEnabled(false);
     summary_->setWordWrap(true);
+    buildPages();
+    connect(launch_, &QPushButton::clicked, this, &RunsView::launchRequested);
+    connect(stop_, &QPushButton::clicked, this, &RunsView::stopSelected);
+    connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+            [this](const QModelIndex& now) {
+                if (now.isValid())
+                    session_->selectRun(runs_->data(runs_->index(now.row(), 0), Qt::UserRole).toLongLong());
+            });
+    connect(&session, &Session::runsChanged, this, &RunsView::showRuns);
+    connect(&session, &Session::selectedRunChanged, this, &RunsView::showSelection);
+    connect(&timer_, &QTimer::timeout, this, &RunsView::poll);
+    timer_.setInterval(kPollMilliseconds);
+    showRuns();
+}
+
+RunsView::~RunsView() = default;
+
+void RunsView::buildPages() {
     auto* bar = new QHBoxLayout;
     bar->addWidget(launch_);
     bar->addWidget(stop_);
@@ -86,21 +104,7 @@ RunsView::RunsView(Session& session, QWidget* parent)
     pages_->addWidget(page);
     pages_->addWidget(missing_);
     (new QVBoxLayout(this))->addWidget(pages_);
-    connect(launch_, &QPushButton::clicked, this, &RunsView::launchRequested);
-    connect(stop_, &QPushButton::clicked, this, &RunsView::stopSelected);
-    connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
-            [this](const QModelIndex& now) {
-                if (now.isValid())
-                    session_->selectRun(runs_->data(runs_->index(now.row(), 0), Qt::UserRole).toLongLong());
-            });
-    connect(&session, &Session::runsChanged, this, &RunsView::showRuns);
-    connect(&session, &Session::selectedRunChanged, this, &RunsView::showSelection);
-    connect(&timer_, &QTimer::timeout, this, &RunsView::poll);
-    timer_.setInterval(kPollMilliseconds);
-    showRuns();
 }
-
-RunsView::~RunsView() = default;
 
 const RunRow* RunsView::selectedRow() const {
     if (!session_->runs() || !session_->selectedRun())
@@ -231,6 +235,10 @@ void RunsView::showDetail() {
     if (!detail_.failure.empty())
         summary += QLatin1Char(' ') + QString::fromStdString(detail_.failure).toHtmlEscaped();
     summary_->setText(summary);
+    showLog();
+}
+
+void RunsView::showLog() {
     if (shownLines_ > detail_.log.size() || logRun_ != detail_.run ||
         (shownLines_ > 0 && detail_.log.front().text != logBegin_)) {
         log_->clear();

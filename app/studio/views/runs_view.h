@@ -36,11 +36,13 @@ class RunsView : public QWidget {
     void launchRequested();
 
   private:
+    void buildPages();
     void showRuns();
     void showSelection();
     void poll();
     void readDetail();
     void showDetail();
+    void showLog();
     void stopSelected();
     const RunRow* selectedRow() const;
 

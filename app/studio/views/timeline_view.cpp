@@ -19,8 +19,6 @@
 namespace ballast::studio {
 namespace {
 
-constexpr int kFirstStep = 5;  // past the steps in which the queues still fill
-
 double secondsOf(const StepTimeline& step) {
     return toSeconds(step.end - step.begin).value();
 }
@@ -79,6 +77,12 @@ TimelineView::TimelineView(Session& session, QWidget* parent)
     upper_->setEmptyText(tr("Simulating a step \u2026"));
     lower_->hide();
     connect(fit, &QPushButton::clicked, upper_, &TimelinePlot::fit);
+    connectParts();
+}
+
+TimelineView::~TimelineView() = default;
+
+void TimelineView::connectParts() {
     connect(upper_, &TimelinePlot::timeRangeChanged, lower_, &TimelinePlot::setTimeRange);
     connect(lower_, &TimelinePlot::timeRangeChanged, upper_, &TimelinePlot::setTimeRange);
     connect(below_, &QCheckBox::toggled, this, &TimelineView::draw);
@@ -90,22 +94,22 @@ TimelineView::TimelineView(Session& session, QWidget* parent)
     });
     connect(step_, &QComboBox::activated, this, [this] {
         newest_->setChecked(false);
+        if (!sourceRun())
+            wantedStep_ = step_->currentIndex();
         reload();
     });
     connect(newest_, &QCheckBox::toggled, this, &TimelineView::reload);
-    connect(&session, &Session::runsChanged, this, &TimelineView::fillSources);
-    connect(&session, &Session::workspaceChanged, this, [this] {
+    connect(session_, &Session::runsChanged, this, &TimelineView::fillSources);
+    connect(session_, &Session::workspaceChanged, this, [this] {
         sourcesChosen_ = false;
         source_->setCurrentIndex(0);
         step_->clear();
     });
-    connect(&session, &Session::whatIfChanged, this, [this] {
+    connect(session_, &Session::whatIfChanged, this, [this] {
         if (!sourceRun() && session_->problem().isEmpty())
             reload();
     });
 }
-
-TimelineView::~TimelineView() = default;
 
 std::optional<RunId> TimelineView::sourceRun() const {
     const QVariant run = source_->currentData();
@@ -213,9 +217,8 @@ void TimelineView::reload() {
     const auto whatIf = session_->whatIf();
     if (!whatIf || !whatIf->chosen)
         return;
-    const int index = step_->currentIndex() < 0 ? kFirstStep : step_->currentIndex();
-    job_.start([whatIf, index](const auto& job) { job.deliver(simulatedPair(*whatIf, index)); }, onResult,
-               onError);
+    job_.start([whatIf, index = wantedStep_](const auto& job) { job.deliver(simulatedPair(*whatIf, index)); },
+               onResult, onError);
 }
 
 void TimelineView::take(Pair pair) {

@@ -45,6 +45,7 @@ class TimelineView : public QWidget {
     static Pair storedPair(const std::filesystem::path& workspace, RunId run,
                            std::optional<std::int64_t> step);
 
+    void connectParts();
     void fillSources();
     /// Which source the person, or the first list of runs, chose: a run, or nothing for the scenario.
     std::optional<RunId> sourceRun() const;
@@ -55,6 +56,7 @@ class TimelineView : public QWidget {
     Session* session_;
     QComboBox* source_;
     QComboBox* step_;
+    int wantedStep_ = 5;  ///< of the scenario; past the first steps, in which the queues still fill
     QCheckBox* newest_;
     QCheckBox* below_;
     QCheckBox* allTensor_;
