@@ -118,6 +118,10 @@ StoredTimeline readTimeline(const std::filesystem::path& file, RunId run,
     std::int64_t step = stored.steps.size() > 1 ? stored.steps[1] : stored.steps[0];
     if (wanted && std::binary_search(stored.steps.begin(), stored.steps.end(), *wanted))
         step = *wanted;
+    for (const StepRecord& row : workspace.steps(run)) {
+        if (row.step == step)
+            stored.tokens = row.tokens;
+    }
     stored.step = storedStep(workspace, run, step);
     stored.predictionRun = stored.record.prediction;
     if (stored.predictionRun && hasStep(workspace, *stored.predictionRun, step))

@@ -45,6 +45,7 @@ RunDetail readRunDetail(const std::filesystem::path& workspace, RunId run, const
 struct StoredTimeline {
     RunRecord record;
     std::vector<std::int64_t> steps;  ///< numbers of all stored steps
+    std::int64_t tokens = 0;          ///< of the step
     std::shared_ptr<const StepTimeline> step;
     std::shared_ptr<const StepTimeline> prediction;  ///< of the same step; null when there is none
     std::optional<RunId> predictionRun;

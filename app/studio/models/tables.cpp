@@ -127,7 +127,8 @@ std::vector<Column> bucketColumns() {
 
 std::vector<std::vector<Cell>> bucketRows(const LengthStatistics& statistics) {
     const auto share = [](double part, double whole) {
-        return numberCell(whole > 0 ? formatPercent(part / whole) : kNone, whole > 0 ? part / whole : 0);
+        const double held = whole > 0 ? part / whole : 0;
+        return numberCell(held > 0 && held < 1e-5 ? QStringLiteral("< 0.001 %") : formatPercent(held), held);
     };
     std::vector<std::vector<Cell>> rows;
     for (const LengthBucket& bucket : statistics.buckets)

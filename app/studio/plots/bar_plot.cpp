@@ -16,6 +16,7 @@ constexpr std::size_t kMostLabels = 24;
 constexpr double kHeadroom = 1.08;
 constexpr double kNoteHeadroom = 1.12;
 constexpr double kNotePixels = 70;  // a note and the gap before it
+constexpr int kPixelsPerTick = 60;
 constexpr double kLeastDrawing = 120;
 
 QCPAxis* categoryAxisOf(QCustomPlot* plot, bool horizontal) {
@@ -125,6 +126,8 @@ void BarPlot::fitValues() {
         const double width = std::max(kLeastDrawing, static_cast<double>(plot()->axisRect()->width()));
         most = (high * width - least * kNotePixels) / (width - kNotePixels);
     }
+    const int length = chart_.horizontal ? plot()->axisRect()->width() : plot()->axisRect()->height();
+    values->ticker()->setTickCount(std::clamp(length / kPixelsPerTick, 2, 6));
     values->setRange(least, most);
     if (timeScale_)
         timeScale_->update();

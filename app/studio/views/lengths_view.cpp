@@ -15,6 +15,11 @@
 #include "app/studio/views/table_view.h"
 
 namespace ballast::studio {
+namespace {
+
+constexpr int kPercentileRows = 10;  // nine percentiles and the longest
+
+}  // namespace
 
 LengthsView::LengthsView(Session& session, QWidget* parent)
     : QWidget(parent),
@@ -34,10 +39,13 @@ LengthsView::LengthsView(Session& session, QWidget* parent)
     inside->addWidget(sentences_);
     auto* table = new RecordTable(percentiles_, this);
     table->stretchColumn(1);
-    table->setFixedHeight(11 * table->fontMetrics().height() + 11 * 6 + 12);
+    table->setCompact();
+    table->setFixedHeight(table->heightFor(kPercentileRows));
     auto* shares = new RecordTable(buckets_, this);
     shares->stretchColumn(0);
+    shares->setCompact();
     auto* side = new QVBoxLayout;
+    side->setSpacing(6);
     side->addWidget(doctor);
     side->addWidget(table);
     side->addWidget(shares, 1);
@@ -73,7 +81,7 @@ void LengthsView::refresh() {
     cumulative_->setEmptyText(none);
     summary_->setText(
         tr("%1<br><b>%2 documents, %3 of them empty; %4 tokens;</b> mean length %5, token-weighted mean "
-           "%6 (where a token finds itself); %7 documents with %8 tokens are longer than the window.")
+           "%6 (where a token finds itself); longer than the window: %7 documents, %8 tokens.")
             .arg(QString::fromStdString(lengths->description).toHtmlEscaped(),
                  formatCount(statistics.documents), formatCount(statistics.empty),
                  formatCount(statistics.tokens), formatCount(std::llround(statistics.mean)),

@@ -197,13 +197,14 @@ void PackingView::showStep() {
     tokens_->setChart(std::move(tokens));
     latency_->setChart(std::move(latency));
     const PackedStep packed = packedStep(step);
-    summary_->setText(
-        tr("Imbalance degree <b>%1</b> (of attention pairs %2). %3 documents with %4 tokens wait in "
-           "queues, %5 tokens are carried over. Packed in %6.")
-            .arg(formatRatio(imbalanceDegree(packed, scenario->cost())),
-                 formatRatio(attentionImbalance(packed)), formatCount(step.carried.documents),
-                 formatCount(step.carried.queuedTokens), formatCount(step.carried.remainedTokens),
-                 formatSeconds(step.packMilliseconds / 1e3)));
+    summary_->setText(tr("Imbalance degree <b>%1</b>, of attention pairs %2. Waiting: %3 documents, %4 "
+                         "tokens in queues, %5 "
+                         "tokens carried over. Packed in %6.")
+                          .arg(formatRatio(imbalanceDegree(packed, scenario->cost())),
+                               formatRatio(attentionImbalance(packed)), formatCount(step.carried.documents),
+                               formatCount(step.carried.queuedTokens),
+                               formatCount(step.carried.remainedTokens),
+                               formatSeconds(step.packMilliseconds / 1e3)));
     imbalance_->setMarker(static_cast<double>(step.step));
     waiting_->setMarker(static_cast<double>(step.step));
 }

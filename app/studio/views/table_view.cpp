@@ -28,6 +28,16 @@ void RecordTable::stretchColumn(int column) {
     horizontalHeader()->setSectionResizeMode(column, QHeaderView::Stretch);
 }
 
+void RecordTable::setCompact() {
+    verticalHeader()->setMinimumSectionSize(fontMetrics().height());
+    verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 1);
+}
+
+int RecordTable::heightFor(int rows) const {
+    return rows * verticalHeader()->defaultSectionSize() + horizontalHeader()->sizeHint().height() +
+           2 * frameWidth();
+}
+
 void RecordTable::keyPressEvent(QKeyEvent* event) {
     if (!event->matches(QKeySequence::Copy))
         return QTableView::keyPressEvent(event);

@@ -17,6 +17,10 @@ class RecordTable : public QTableView {
 
     /// Gives `column` the room that the others leave.
     void stretchColumn(int column);
+    /// Closer rows, for a table that should be seen whole.
+    void setCompact();
+    /// Pixels that `rows` rows and the titles take.
+    int heightFor(int rows) const;
 
   protected:
     void keyPressEvent(QKeyEvent* event) override;

@@ -23,14 +23,30 @@ double secondsOf(const StepTimeline& step) {
     return toSeconds(step.end - step.begin).value();
 }
 
-QString titleOf(const QString& clock, const QString& name, const StepTimeline& step) {
-    QString title = QStringLiteral("%1: %2, step %3, %4")
-                        .arg(clock, name)
+QString titleOf(Clock clock, const QString& name, const StepTimeline& step, std::int64_t tokens) {
+    QString title = QObject::tr("%1: %2, step %3: %4 for %5 tokens")
+                        .arg(clockTitle(clock), name)
                         .arg(step.step)
-                        .arg(formatSeconds(secondsOf(step)));
+                        .arg(formatSeconds(secondsOf(step)), formatCount(tokens));
     if (!step.complete)
         title += QObject::tr(" (partial: the run ended inside this step)");
     return title;
+}
+
+/// The step in which both packings hold most nearly the same tokens, so that their times compare; the first
+/// two steps, in which the queues fill, are left out where there are more.
+std::size_t mostAlikeStep(const WhatIf& whatIf) {
+    const std::vector<PlanStep>& plan = whatIf.chosen->plan;
+    std::size_t best = std::min<std::size_t>(2, plan.size() - 1);
+    if (!whatIf.baseline)
+        return best;
+    const std::vector<PlanStep>& other = whatIf.baseline->plan;
+    const auto gap = [&](std::size_t i) { return std::abs(plan[i].tokens() - other[i].tokens()); };
+    for (std::size_t i = best; i < std::min(plan.size(), other.size()); ++i) {
+        if (plan[i].kind == StepKind::Full && gap(i) < gap(std::min(best, other.size() - 1)))
+            best = i;
+    }
+    return best;
 }
 
 bool hasMeasured(const RunList& list) {
@@ -155,18 +171,21 @@ TimelineView::Pair TimelineView::simulatedPair(const WhatIf& whatIf, int stepInd
     const SimulatedScenario& chosen = *whatIf.chosen;
     for (const PlanStep& step : chosen.plan)
         pair.steps.push_back(step.step);
-    const auto index =
-        static_cast<std::size_t>(std::clamp(stepIndex, 0, static_cast<int>(chosen.plan.size()) - 1));
+    const std::size_t index = stepIndex < 0
+                                  ? mostAlikeStep(whatIf)
+                                  : std::min(static_cast<std::size_t>(stepIndex), chosen.plan.size() - 1);
     pair.layout = chosen.header().scenario.layout;
     pair.upper = simulateOne(chosen, index);
     pair.upperTitle = titleOf(
-        clockTitle(Clock::Simulated),
+        Clock::Simulated,
         QString::fromStdString(whatIf.scenario.packing.strategy + " + " + whatIf.scenario.sharding.strategy),
-        *pair.upper);
+        *pair.upper, chosen.plan[index].tokens());
     if (whatIf.baseline) {
-        pair.lower = simulateOne(*whatIf.baseline, std::min(index, whatIf.baseline->plan.size() - 1));
-        pair.lowerTitle = titleOf(clockTitle(Clock::Simulated),
-                                  QObject::tr("without balancing, sequential + per-sequence"), *pair.lower);
+        const std::size_t other = std::min(index, whatIf.baseline->plan.size() - 1);
+        pair.lower = simulateOne(*whatIf.baseline, other);
+        pair.lowerTitle =
+            titleOf(Clock::Simulated, QObject::tr("without balancing, sequential + per-sequence"),
+                    *pair.lower, whatIf.baseline->plan[other].tokens());
     }
     return pair;
 }
@@ -180,12 +199,12 @@ TimelineView::Pair TimelineView::storedPair(const std::filesystem::path& workspa
     pair.upper = stored.step;
     const QString name =
         QStringLiteral("run %1, %2").arg(run).arg(QString::fromStdString(stored.record.name));
-    pair.upperTitle = titleOf(clockTitle(stored.record.clock), name, *stored.step);
+    pair.upperTitle = titleOf(stored.record.clock, name, *stored.step, stored.tokens);
     pair.lower = stored.prediction;
     if (stored.prediction)
-        pair.lowerTitle = titleOf(clockTitle(Clock::Simulated),
-                                  QObject::tr("its stored prediction, run %1").arg(*stored.predictionRun),
-                                  *stored.prediction);
+        pair.lowerTitle =
+            titleOf(Clock::Simulated, QObject::tr("its stored prediction, run %1").arg(*stored.predictionRun),
+                    *stored.prediction, stored.tokens);
     else if (stored.record.kind == RunKind::Measured)
         pair.note = QObject::tr("no stored prediction of this step");
     return pair;

@@ -56,7 +56,7 @@ class TimelineView : public QWidget {
     Session* session_;
     QComboBox* source_;
     QComboBox* step_;
-    int wantedStep_ = 5;  ///< of the scenario; past the first steps, in which the queues still fill
+    int wantedStep_ = -1;  ///< place in the scenario's list; -1: the one that compares best
     QCheckBox* newest_;
     QCheckBox* below_;
     QCheckBox* allTensor_;
