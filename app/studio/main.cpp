@@ -50,6 +50,8 @@ void openFirst(ballast::studio::MainWindow& window, ballast::studio::Session& se
         if (std::filesystem::path(*arguments.file).extension() != ".json")
             session.setScenario(ballast::studio::Session::readyScenario());
         window.openPath(*arguments.file);
+        if (!arguments.screenshots)
+            window.rememberWorkspace();
         return;
     }
     session.setScenario(ballast::studio::Session::readyScenario());

@@ -191,8 +191,12 @@ void MainWindow::openPath(const std::filesystem::path& path) {
     }
     Workspace::open(path, Workspace::Mode::ReadOnly);  // refuses what is no workspace before anything changes
     session_->openWorkspace(std::filesystem::absolute(path));
-    QSettings().setValue(QStringLiteral("lastWorkspace"),
-                         QString::fromStdString(std::filesystem::absolute(path).string()));
+}
+
+void MainWindow::rememberWorkspace() const {
+    if (!session_->workspace().empty())
+        QSettings().setValue(QStringLiteral("lastWorkspace"),
+                             QString::fromStdString(session_->workspace().string()));
 }
 
 void MainWindow::openByDialog() {
@@ -202,6 +206,7 @@ void MainWindow::openByDialog() {
         return;
     try {
         openPath(file.toStdString());
+        rememberWorkspace();
     } catch (const Error& error) {
         complain(QString::fromUtf8(error.what()));
     }
@@ -218,6 +223,7 @@ void MainWindow::newWorkspace() {
         Workspace::open(file.toStdString(), Workspace::Mode::ReadWrite)
             .addScenario(scenarioJson(session_->scenario()), std::nullopt, "first");
         openPath(file.toStdString());
+        rememberWorkspace();
     } catch (const Error& error) {
         complain(QString::fromUtf8(error.what()));
     }

@@ -38,6 +38,9 @@ class MainWindow : public QMainWindow {
     /// A workspace (.ballast) or a scenario (.json). Throws Error when it can't be opened.
     void openPath(const std::filesystem::path& path);
 
+    /// The next start without a file opens this workspace again.
+    void rememberWorkspace() const;
+
     ScenarioForm* form() const { return form_; }
     TimelineView* timeline() const { return timeline_; }
     RunsView* runs() const { return runs_; }

@@ -127,7 +127,7 @@ void BarPlot::fitValues() {
         most = (high * width - least * kNotePixels) / (width - kNotePixels);
     }
     const int length = chart_.horizontal ? plot()->axisRect()->width() : plot()->axisRect()->height();
-    values->ticker()->setTickCount(std::clamp(length / kPixelsPerTick, 2, 6));
+    values->ticker()->setTickCount(std::clamp(length / kPixelsPerTick, 3, 6));
     values->setRange(least, most);
     if (timeScale_)
         timeScale_->update();

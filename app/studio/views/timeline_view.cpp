@@ -33,18 +33,24 @@ QString titleOf(Clock clock, const QString& name, const StepTimeline& step, std:
     return title;
 }
 
-/// The step in which both packings hold most nearly the same tokens, so that their times compare; the first
-/// two steps, in which the queues fill, are left out where there are more.
-std::size_t mostAlikeStep(const WhatIf& whatIf) {
+/// The step that shows most of what balancing does: of the full steps in which both packings hold about the
+/// same tokens, so that their times compare, the one whose unbalanced micro-batches are the most uneven.
+std::size_t mostTellingStep(const WhatIf& whatIf) {
+    constexpr double kAlike = 0.1;
     const std::vector<PlanStep>& plan = whatIf.chosen->plan;
     std::size_t best = std::min<std::size_t>(2, plan.size() - 1);
     if (!whatIf.baseline)
         return best;
     const std::vector<PlanStep>& other = whatIf.baseline->plan;
-    const auto gap = [&](std::size_t i) { return std::abs(plan[i].tokens() - other[i].tokens()); };
-    for (std::size_t i = best; i < std::min(plan.size(), other.size()); ++i) {
-        if (plan[i].kind == StepKind::Full && gap(i) < gap(std::min(best, other.size() - 1)))
+    double worst = 0;
+    for (std::size_t i = 0; i < std::min(plan.size(), other.size()); ++i) {
+        const auto tokens = static_cast<double>(other[i].tokens());
+        const double gap = std::abs(static_cast<double>(plan[i].tokens()) - tokens);
+        const double imbalance = imbalanceDegree(packedStep(other[i]), whatIf.baseline->cost());
+        if (plan[i].kind == StepKind::Full && gap <= kAlike * tokens && imbalance > worst) {
+            worst = imbalance;
             best = i;
+        }
     }
     return best;
 }
@@ -172,7 +178,7 @@ TimelineView::Pair TimelineView::simulatedPair(const WhatIf& whatIf, int stepInd
     for (const PlanStep& step : chosen.plan)
         pair.steps.push_back(step.step);
     const std::size_t index = stepIndex < 0
-                                  ? mostAlikeStep(whatIf)
+                                  ? mostTellingStep(whatIf)
                                   : std::min(static_cast<std::size_t>(stepIndex), chosen.plan.size() - 1);
     pair.layout = chosen.header().scenario.layout;
     pair.upper = simulateOne(chosen, index);

@@ -56,7 +56,7 @@ class TimelineView : public QWidget {
     Session* session_;
     QComboBox* source_;
     QComboBox* step_;
-    int wantedStep_ = -1;  ///< place in the scenario's list; -1: the one that compares best
+    int wantedStep_ = -1;  ///< place in the scenario's list; -1: the most telling one
     QCheckBox* newest_;
     QCheckBox* below_;
     QCheckBox* allTensor_;

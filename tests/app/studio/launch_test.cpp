@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <QLabel>
+#include <QProcess>
 #include <QTest>
 #include <algorithm>
 
@@ -69,20 +70,42 @@ TEST(RunLauncher, TurnsABadRequestIntoASentenceAndWritesNothing) {
     EXPECT_FALSE(std::filesystem::exists(request.workspace));
 }
 
-TEST(RunLauncher, StartsARunThatGoesOnWhenTheWindowCloses) {
-    if (!hasPrograms())
-        GTEST_SKIP() << "ballast-train is not built here";
-    ballast::testing::TemporaryDirectory folder;
+/// A run of two ranks on a short window.
+RunRequest smallRun(const std::filesystem::path& workspace, std::int64_t steps) {
     RunRequest request;
     request.scenario = smallScenario();
     request.scenario.lengths.window = 512;
     request.scenario.lengths.overlong = OverlongPolicy::Drop;
     request.scenario.layout = {1, 2, 1, 1};
-    request.scenario.steps = 2;
+    request.scenario.steps = steps;
     request.scenario.packing.thresholds = std::vector<std::int64_t>{256};
     request.scenario.packing.maxTokens = 1024;
     request.clock = "virtual";
-    request.workspace = folder / "work.ballast";
+    request.workspace = workspace;
+    return request;
+}
+
+void expectDone(const std::filesystem::path& file, RunId run) {
+    const auto state = [&] {
+        const Workspace workspace = Workspace::open(file, Workspace::Mode::ReadOnly);
+        return currentState(workspace, workspace.run(run));
+    };
+    EXPECT_TRUE(
+        QTest::qWaitFor([&] { return state() == RunState::Done || state() == RunState::Failed; }, 180000));
+    const Workspace workspace = Workspace::open(file, Workspace::Mode::ReadOnly);
+    EXPECT_EQ(runStateName(state()), "done") << workspace.run(run).failure;
+    EXPECT_TRUE(workspace.integrityProblems().empty());
+    const auto steps = workspace.steps(run);
+    EXPECT_EQ(static_cast<std::int64_t>(steps.size()), workspace.run(run).plannedSteps);
+    for (const StepRecord& step : steps)
+        EXPECT_TRUE(step.complete);
+}
+
+TEST(RunLauncher, StartsARunThatGoesOnWhenTheWindowCloses) {
+    if (!hasPrograms())
+        GTEST_SKIP() << "ballast-train is not built here";
+    ballast::testing::TemporaryDirectory folder;
+    const RunRequest request = smallRun(folder / "work.ballast", 2);
     std::optional<RunId> run;
     QString problem;
     {
@@ -96,18 +119,31 @@ TEST(RunLauncher, StartsARunThatGoesOnWhenTheWindowCloses) {
         ASSERT_TRUE(QTest::qWaitFor([&] { return run || !problem.isEmpty(); }, 60000));
         ASSERT_TRUE(run) << problem.toStdString();
     }
-    const auto state = [&] {
-        const Workspace workspace = Workspace::open(request.workspace, Workspace::Mode::ReadOnly);
-        return currentState(workspace, workspace.run(*run));
-    };
-    EXPECT_TRUE(
-        QTest::qWaitFor([&] { return state() == RunState::Done || state() == RunState::Failed; }, 180000));
-    const Workspace workspace = Workspace::open(request.workspace, Workspace::Mode::ReadOnly);
-    EXPECT_EQ(runStateName(state()), "done") << workspace.run(*run).failure;
-    const auto steps = workspace.steps(*run);
-    EXPECT_EQ(static_cast<std::int64_t>(steps.size()), workspace.run(*run).plannedSteps);
-    for (const StepRecord& step : steps)
-        EXPECT_TRUE(step.complete);
+    expectDone(request.workspace, *run);
+}
+
+TEST(Studio, MayBeKilledAgainAndAgainWhileItFollowsARun) {
+    if (!hasPrograms())
+        GTEST_SKIP() << "ballast-train is not built here";
+    ballast::testing::TemporaryDirectory folder;
+    const RunRequest request = smallRun(folder / "work.ballast", 12);
+    const RunId run = prepareRun(request);
+    startRunner(request.workspace, run);
+    for (const int delay : {150, 600, 1200}) {
+        QProcess studio;
+        studio.setProgram(QString::fromStdString(findProgram("ballast-studio").string()));
+        studio.setArguments({QString::fromStdString(request.workspace.string())});
+        QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+        environment.insert(QStringLiteral("XDG_CONFIG_HOME"), QString::fromStdString(folder.path().string()));
+        studio.setProcessEnvironment(environment);
+        studio.start();
+        ASSERT_TRUE(studio.waitForStarted());
+        QTest::qWait(delay);
+        EXPECT_EQ(studio.state(), QProcess::Running) << studio.readAllStandardError().toStdString();
+        studio.kill();
+        studio.waitForFinished();
+    }
+    expectDone(request.workspace, run);
 }
 
 }  // namespace
