@@ -30,7 +30,8 @@ std::string refusal(const std::string& bytes) {
 }
 
 TEST(IdxReader, ReadsEveryGoodFileOfTheManifest) {
-    for (const auto& entry : manifest().at("good")) {
+    const nlohmann::json facts = manifest();
+    for (const auto& entry : facts.at("good")) {
         const IdxSource source(kData / entry.at("file").get<std::string>());
         SCOPED_TRACE(source.description());
         std::vector<std::int64_t> documents;
@@ -44,7 +45,8 @@ TEST(IdxReader, ReadsEveryGoodFileOfTheManifest) {
 }
 
 TEST(IdxReader, RefusesEveryBrokenFileOfTheManifestNamingFileFieldAndOffset) {
-    for (const auto& entry : manifest().at("bad")) {
+    const nlohmann::json facts = manifest();
+    for (const auto& entry : facts.at("bad")) {
         const std::string file = entry.at("file");
         const std::string sentence = errorSentence([&] { IdxSource{kData / file}; });
         EXPECT_THAT(sentence, HasSubstr(file + ": " + entry.at("field").get<std::string>()));
