@@ -2,6 +2,7 @@
 #include <QApplication>
 #include <QSettings>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -65,6 +66,12 @@ void openFirst(ballast::studio::MainWindow& window, ballast::studio::Session& se
     }
 }
 
+/// Qt ends the program where it finds no display; a sentence is better.
+bool hasDisplay() {
+    return qEnvironmentVariableIsSet("QT_QPA_PLATFORM") || !qEnvironmentVariableIsEmpty("DISPLAY") ||
+           !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY");
+}
+
 /// The offscreen platform says of every window that it can't limit sizes, and Qt where it puts its
 /// sockets; nobody needs to read either.
 void quietMessages(QtMsgType, const QMessageLogContext&, const QString& text) {
@@ -79,6 +86,14 @@ int run(int argc, char** argv) {
         std::fputs(kUsage, stdout);
         return 0;
     }
+    if (arguments.file && !std::filesystem::exists(*arguments.file))
+        throw ballast::Error(*arguments.file +
+                             ": no such file; expected a workspace (.ballast) or a scenario (.json)");
+    if (!arguments.screenshots && !hasDisplay())
+        throw ballast::Error(
+            "ballast-studio: there is no display (DISPLAY and WAYLAND_DISPLAY are not set); --screenshots "
+            "DIR "
+            "writes pictures of every view without one");
     if (arguments.screenshots) {
         qputenv("QT_QPA_PLATFORM", "offscreen");
         qInstallMessageHandler(quietMessages);

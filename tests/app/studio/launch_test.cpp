@@ -122,6 +122,30 @@ TEST(RunLauncher, StartsARunThatGoesOnWhenTheWindowCloses) {
     expectDone(request.workspace, *run);
 }
 
+TEST(Studio, SaysInOneSentenceWhatItCantOpen) {
+    if (!hasPrograms())
+        GTEST_SKIP() << "the programs are not built here";
+    ballast::testing::TemporaryDirectory folder;
+    const auto ask = [&](const QStringList& words) {
+        QProcess studio;
+        studio.start(QString::fromStdString(findProgram("ballast-studio").string()), words);
+        EXPECT_TRUE(studio.waitForFinished(60000));
+        EXPECT_EQ(studio.exitStatus(), QProcess::NormalExit);
+        EXPECT_EQ(studio.exitCode(), 2);
+        return studio.readAllStandardError().toStdString();
+    };
+    const QString pictures = QString::fromStdString((folder / "pictures").string());
+    const auto damaged = folder.write("damaged.ballast", "SQLite no more");
+    EXPECT_NE(ask({"/absent.ballast"}).find("/absent.ballast"), std::string::npos);
+    EXPECT_NE(
+        ask({QString::fromStdString(damaged.string()), "--screenshots", pictures}).find("damaged.ballast"),
+        std::string::npos);
+    const auto scenario = folder.write("bad.json", R"({"packing": {"strategi": "wlb"}})");
+    EXPECT_NE(ask({QString::fromStdString(scenario.string()), "--screenshots", pictures}).find("strategi"),
+              std::string::npos);
+    EXPECT_NE(ask({"--no-such-option"}).find("--no-such-option"), std::string::npos);
+}
+
 TEST(Studio, MayBeKilledAgainAndAgainWhileItFollowsARun) {
     if (!hasPrograms())
         GTEST_SKIP() << "ballast-train is not built here";
