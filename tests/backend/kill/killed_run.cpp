@@ -35,11 +35,11 @@ bool hasEnded(RunState state) {
 /// Steps of some tens of milliseconds: long enough to be hit inside, short enough for dozens of runs.
 Scenario killScenario(const TemporaryDirectory& folder) {
     std::string lengths;
-    for (int document = 0; document < 1200; ++document)
+    for (int document = 0; document < 1600; ++document)
         lengths += fmt::format("{}\n", 64 + document * 37 % 449);
     Scenario scenario;
     scenario.lengths.source = {folder.write("lengths.txt", lengths).string()};
-    scenario.lengths.window = 512;
+    scenario.lengths.window = 1024;
     scenario.model =
         folder
             .write("config.json", R"({"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2,
@@ -143,8 +143,14 @@ void KilledRun::pause(double seconds) const {
 void KilledRun::waitFor(Moment moment) {
     if (moment == Moment::StartUp) {
         // Anywhere from the runner's first moment to the first step.
-        waitUntil([&] { return RunDirectory(directory()).readState().has_value(); });
-        pause(random_.uniform() * 0.5);
+        waitUntil([&] { return directory().readState().has_value(); });
+        const auto until = steady_clock::now() + std::chrono::duration<double>(0.2 * random_.uniform());
+        const std::filesystem::path spool = directory().spoolFile(0);
+        std::error_code problem;
+        waitUntil([&] {
+            const std::uintmax_t bytes = std::filesystem::file_size(spool, problem);
+            return steady_clock::now() >= until || (!problem && bytes > 0);
+        });
         return;
     }
     if (moment == Moment::ShutDown) {
