@@ -107,6 +107,7 @@ void Supervisor::reapLauncher() {
     if (::waitpid(launcherPid_, &status, WNOHANG) != launcherPid_)
         return;
     launcherEnd_ = statusText(status);
+    launcherWasKilled_ = WIFSIGNALED(status);
 }
 
 void Supervisor::ingest() {
@@ -176,7 +177,8 @@ std::optional<Supervisor::Ending> Supervisor::endingOfRanks(const Roll& roll) {
         const bool early = directory_.stopRequested() && ingest_.finishedSteps() < run_.plannedSteps;
         return Ending{early ? RunState::Stopped : RunState::Done, "", -1};
     }
-    if (silent.empty())
+    // Ranks that go because mpirun was killed are not to blame.
+    if (silent.empty() || launcherWasKilled_)
         return std::nullopt;
     // mpirun ends all ranks when one dies, and says which one was first: it gets a moment to do so.
     if (sinceFirstDeath_.elapsed() < kLauncherPatience && !roll.launcherGone)

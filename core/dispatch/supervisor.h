@@ -60,6 +60,7 @@ class Supervisor {
     std::optional<std::string> damage_;  ///< of the spool
     int launcherPid_ = 0;                ///< 0 when another runner started it
     std::optional<std::string> launcherEnd_;
+    bool launcherWasKilled_ = false;
     std::chrono::steady_clock::time_point started_;
     std::chrono::steady_clock::time_point lastBeat_;
     WaitingTime sinceAllEnded_;

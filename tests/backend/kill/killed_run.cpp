@@ -144,7 +144,8 @@ void KilledRun::waitFor(Moment moment) {
     if (moment == Moment::StartUp) {
         // Anywhere from the runner's first moment to the first step.
         waitUntil([&] { return directory().readState().has_value(); });
-        const auto until = steady_clock::now() + std::chrono::duration<double>(0.2 * random_.uniform());
+        const double soon = random_.uniform();
+        const auto until = steady_clock::now() + std::chrono::duration<double>(0.2 * soon * soon);
         const std::filesystem::path spool = directory().spoolFile(0);
         std::error_code problem;
         waitUntil([&] {
