@@ -65,18 +65,24 @@ TEST(Layers, EachLibraryStandsInItsOnePlace) {
         const bool header = file.path.ends_with(".h");
         for (const std::string& include : angleIncludes(file)) {
             const std::string edge = file.path + " includes " + include;
-            if (include == "mpi.h")
+            if (include == "mpi.h") {
                 EXPECT_EQ(topFolder(file.path), "backend") << edge;
-            if (include == "sqlite3.h")
+            }
+            if (include == "sqlite3.h") {
                 EXPECT_TRUE(startsWith(file.path, "core/store/")) << edge;
-            if (include == "qcustomplot.h")
+            }
+            if (include == "qcustomplot.h") {
                 EXPECT_TRUE(startsWith(file.path, "app/studio/plots/")) << edge;
-            if (isQt(include))
+            }
+            if (isQt(include)) {
                 EXPECT_TRUE(startsWith(file.path, "app/studio/")) << edge;
-            if (startsWith(include, "nlohmann/"))
+            }
+            if (startsWith(include, "nlohmann/")) {
                 EXPECT_FALSE(header) << edge << "; JSON stays in .cpp files";
-            if (include == "cblas.h")
+            }
+            if (include == "cblas.h") {
                 EXPECT_EQ(topFolder(file.path), "kernels") << edge;
+            }
         }
     }
 }
@@ -89,8 +95,9 @@ TEST(Layers, EveryFileNamesItsLicenceAndEveryHeaderIsGuarded) {
         EXPECT_EQ(file.lines[0], studio ? "// SPDX-License-Identifier: GPL-3.0-or-later"
                                         : "// SPDX-License-Identifier: Apache-2.0")
             << file.path;
-        if (file.path.ends_with(".h"))
+        if (file.path.ends_with(".h")) {
             EXPECT_THAT(file.lines, testing::Contains("#pragma once")) << file.path;
+        }
     }
 }
 

@@ -10,8 +10,8 @@
 
 namespace ballast::testing {
 
-/// Meant for `tinyModel` on `tinyCluster`: window 1024, layout (1, 2, 1, 2), 2 micro-batches, quadratic cost with
-/// crossover 4096 tokens.
+/// Meant for `tinyModel` on `tinyCluster`: window 1024, layout (1, 2, 1, 2), 2 micro-batches, quadratic cost
+/// with crossover 4096 tokens.
 Scenario tinyScenario();
 
 /// 4 layers, hidden 64, 4 heads, 2 kv heads, head size 16, feed-forward 128, vocabulary 256.
