@@ -139,10 +139,10 @@ std::vector<std::string> describeLengths(const LengthStatistics& statistics, std
                     percentOf(longOnes.attentionWork, statistics.attentionWork)));
     if (statistics.overlongDocuments > 0)
         sentences.push_back(fmt::format(
-            "longer than the window of {} tokens: {} documents ({:.2g} %) with {} tokens ({:.3g} %)",
+            "longer than the window of {} tokens: {} documents ({:.2g} %), which hold {:.3g} % of the tokens",
             inTokens(window), statistics.overlongDocuments,
             percentOf(static_cast<double>(statistics.overlongDocuments), documents),
-            statistics.overlongTokens, percentOf(static_cast<double>(statistics.overlongTokens), tokens)));
+            percentOf(static_cast<double>(statistics.overlongTokens), tokens)));
     if (statistics.empty > 0)
         sentences.push_back(fmt::format("{} empty documents, counted and skipped", statistics.empty));
     return sentences;

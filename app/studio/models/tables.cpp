@@ -228,7 +228,8 @@ std::vector<std::vector<Cell>> figureRows(const RunComparison& read) {
     add(QObject::tr("Seconds per million tokens"), a.secondsPerToken * 1e6, b.secondsPerToken * 1e6,
         formatSignificant);
     add(QObject::tr("Tokens per second"), a.tokensPerSecond, b.tokensPerSecond, formatShort);
-    add(QObject::tr("Steps"), static_cast<double>(a.steps), static_cast<double>(b.steps), formatSignificant);
+    add(QObject::tr("Steps"), static_cast<double>(a.steps), static_cast<double>(b.steps),
+        [](double steps) { return formatCount(static_cast<std::int64_t>(steps)); });
     add(QObject::tr("Imbalance of micro-batches"), a.imbalanceDegree, b.imbalanceDegree, formatRatio);
     add(QObject::tr("Imbalance of ranks' compute"), a.rankImbalance, b.rankImbalance, formatRatio);
     const double aRanks = a.run.layout.worldSize();
