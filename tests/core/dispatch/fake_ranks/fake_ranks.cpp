@@ -12,6 +12,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <limits>
 #include <string>
 #include <thread>
 #include <vector>
@@ -26,7 +27,10 @@ using namespace ballast;
 
 /// Arrivals of all ranks, in memory that they share: step s begins once every rank has arrived s + 1 times.
 struct Meeting {
-    std::atomic<int> arrived;
+    std::atomic<int> arrived{0};
+    /// Rank 0 alone looks at the stop flag and says so before it arrives, so that all ranks stop before the
+    /// same step.
+    std::atomic<std::int64_t> stopBefore{std::numeric_limits<std::int64_t>::max()};
 };
 
 void meet(Meeting& meeting, int ranks, std::int64_t step) {
@@ -66,8 +70,10 @@ struct Job {
     PlanReader plan(job.directory.planFile());
     std::int64_t steps = 0;
     while (std::optional<PlanStep> step = plan.next()) {
+        if (rank == 0 && job.directory.stopRequested())
+            meeting.stopBefore = steps;
         meet(meeting, job.ranks, steps);
-        if (job.directory.stopRequested())
+        if (steps >= meeting.stopBefore)
             break;
         std::this_thread::sleep_for(std::chrono::milliseconds(job.stepMilliseconds));
         const bool faulty = job.fault.rank == rank && job.fault.step == step->step;
@@ -128,7 +134,7 @@ int main(int argumentCount, char** arguments) {
         ::mmap(nullptr, sizeof(Meeting), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
         return 2;
-    auto* meeting = new (shared) Meeting{0};
+    auto* meeting = new (shared) Meeting;
     std::vector<int> children;
     for (int rank = 0; rank < job.ranks; ++rank) {
         const int pid = ::fork();
