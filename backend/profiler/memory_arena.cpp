@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/profiler/memory_arena.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <limits>
 #include <new>
@@ -11,9 +13,14 @@ namespace ballast::backend {
 
 namespace {
 
-constexpr std::align_val_t kAlignment{64};
-/// A free block serves requests down to half its size; smaller ones would waste it.
-constexpr std::size_t kLargestWaste = 2;
+constexpr std::size_t kCacheLineNumbers = 16;
+/// Regions start at and are multiples of a huge page, which makes a thousandth of the page faults.
+constexpr std::align_val_t kRegionAlignment{std::size_t{2} << 20};
+constexpr std::size_t kRegionNumbers = static_cast<std::size_t>(kRegionAlignment) / sizeof(float);
+
+std::size_t roundedUp(std::size_t count, std::size_t multiple) {
+    return (count + multiple - 1) / multiple * multiple;
+}
 
 }  // namespace
 
@@ -35,12 +42,56 @@ Buffer::~Buffer() {
         arena_->giveBack(*this);
 }
 
-void MemoryArena::AlignedDelete::operator()(float* memory) const {
-    ::operator delete[](memory, kAlignment);
+void MemoryArena::RegionDelete::operator()(float* memory) const {
+    ::operator delete[](memory, kRegionAlignment);
 }
 
 MemoryArena::MemoryArena() = default;
 MemoryArena::~MemoryArena() = default;
+
+void MemoryArena::addFree(Block block) {
+    auto next = freeByAddress_.lower_bound(block.begin);
+    if (next != freeByAddress_.end() && block.begin + block.size == next->first) {
+        const Block after{next->first, next->second};
+        block.size += after.size;
+        removeFree(after);
+    }
+    auto previous = freeByAddress_.lower_bound(block.begin);
+    if (previous != freeByAddress_.begin()) {
+        --previous;
+        const Block before{previous->first, previous->second};
+        if (before.begin + before.size == block.begin) {
+            block = {before.begin, before.size + block.size};
+            removeFree(before);
+        }
+    }
+    freeByAddress_.emplace(block.begin, block.size);
+    freeBySize_.emplace(block.size, block.begin);
+}
+
+void MemoryArena::removeFree(Block block) {
+    freeByAddress_.erase(block.begin);
+    freeBySize_.erase({block.size, block.begin});
+}
+
+void MemoryArena::addRegion(std::size_t count) {
+    // One line stays unused, so that regions that happen to lie side by side are never joined.
+    const std::size_t whole = roundedUp(count + kCacheLineNumbers, kRegionNumbers);
+    auto* memory = static_cast<float*>(::operator new[](whole * sizeof(float), kRegionAlignment));
+    regions_.emplace_back(memory);
+    // A hint alone: without huge pages the region works the same.
+    static_cast<void>(madvise(memory, whole * sizeof(float), MADV_HUGEPAGE));
+    reserved_ += static_cast<std::int64_t>(whole * sizeof(float));
+    addFree({memory, whole - kCacheLineNumbers});
+}
+
+void MemoryArena::reserve(std::int64_t bytes) {
+    if (bytes <= reserved_)
+        return;
+    addRegion(static_cast<std::size_t>(bytes - reserved_) / sizeof(float));
+    const Block region{regions_.back().get(), freeByAddress_.at(regions_.back().get())};
+    std::fill_n(region.begin, region.size, 0.0F);
+}
 
 Buffer MemoryArena::take(MemoryClass memoryClass, std::int64_t count) {
     BALLAST_CHECK(count >= 0);
@@ -48,16 +99,17 @@ Buffer MemoryArena::take(MemoryClass memoryClass, std::int64_t count) {
     buffer.arena_ = this;
     buffer.size_ = static_cast<std::size_t>(count);
     buffer.memoryClass_ = memoryClass;
-    const std::size_t wanted = std::max<std::size_t>(buffer.size_, 16);
-    auto block = free_.lower_bound(wanted);
-    if (block != free_.end() && block->first <= wanted * kLargestWaste) {
-        buffer.capacity_ = block->first;
-        buffer.data_ = block->second.release();
-        free_.erase(block);
-    } else {
-        buffer.capacity_ = wanted;
-        buffer.data_ = static_cast<float*>(::operator new[](wanted * sizeof(float), kAlignment));
+    buffer.capacity_ = roundedUp(std::max<std::size_t>(buffer.size_, 1), kCacheLineNumbers);
+    auto smallest = freeBySize_.lower_bound({buffer.capacity_, nullptr});
+    if (smallest == freeBySize_.end()) {
+        addRegion(buffer.capacity_);
+        smallest = freeBySize_.lower_bound({buffer.capacity_, nullptr});
     }
+    const Block block{smallest->second, smallest->first};
+    removeFree(block);
+    buffer.data_ = block.begin;
+    if (block.size > buffer.capacity_)
+        addFree({block.begin + buffer.capacity_, block.size - buffer.capacity_});
     const auto kind = static_cast<std::size_t>(memoryClass);
     now_[kind] += count * static_cast<std::int64_t>(sizeof(float));
     peak_[kind] = std::max(peak_[kind], now_[kind]);
@@ -75,7 +127,7 @@ Buffer MemoryArena::takeZeros(MemoryClass memoryClass, std::int64_t count) {
 void MemoryArena::giveBack(Buffer& buffer) {
     now_[static_cast<std::size_t>(buffer.memoryClass_)] -=
         static_cast<std::int64_t>(buffer.size_ * sizeof(float));
-    free_.emplace(buffer.capacity_, std::unique_ptr<float[], AlignedDelete>(buffer.data_));
+    addFree({buffer.data_, buffer.capacity_});
     buffer.arena_ = nullptr;
     buffer.data_ = nullptr;
     buffer.size_ = 0;

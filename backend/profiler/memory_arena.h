@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <utility>
+#include <vector>
 
 namespace ballast::backend {
 
@@ -40,14 +42,21 @@ class Buffer {
     MemoryClass memoryClass_ = MemoryClass::Activations;
 };
 
-/// The memory of one rank: keeps what is given back, so that a step after the first neither allocates nor
-/// faults pages in, and counts resident bytes by class. Outlives its buffers; one thread.
+/// The memory of one rank: large regions, from which buffers are cut best fit first and into which they go
+/// back, joined with their free neighbours, so that micro-batches of ever new lengths use the same pages
+/// again. Counts the bytes in use by class. Outlives its buffers; one thread.
 class MemoryArena {
   public:
     MemoryArena();
     ~MemoryArena();
     MemoryArena(const MemoryArena&) = delete;
     MemoryArena& operator=(const MemoryArena&) = delete;
+
+    /// Makes the regions hold at least `bytes` in all, with every new page written once: called before a
+    /// step, so that the kernels' measured time has no page faults in it.
+    void reserve(std::int64_t bytes);
+    /// Bytes of all regions.
+    std::int64_t reserved() const { return reserved_; }
 
     Buffer take(MemoryClass memoryClass, std::int64_t count);
     /// The same, all zero.
@@ -63,12 +72,24 @@ class MemoryArena {
 
   private:
     friend class Buffer;
-    void giveBack(Buffer& buffer);
-
-    struct AlignedDelete {
+    struct RegionDelete {
         void operator()(float* memory) const;
     };
-    std::multimap<std::size_t, std::unique_ptr<float[], AlignedDelete>> free_;
+    /// Free numbers from an address on.
+    struct Block {
+        float* begin;
+        std::size_t size;
+    };
+
+    void giveBack(Buffer& buffer);
+    void addRegion(std::size_t count);
+    void addFree(Block block);
+    void removeFree(Block block);
+
+    std::vector<std::unique_ptr<float[], RegionDelete>> regions_;
+    std::int64_t reserved_ = 0;
+    std::map<float*, std::size_t> freeByAddress_;
+    std::set<std::pair<std::size_t, float*>> freeBySize_;
     std::array<std::int64_t, kMemoryClasses> now_{};
     std::array<std::int64_t, kMemoryClasses> peak_{};
     bool poison_ = false;

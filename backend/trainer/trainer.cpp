@@ -12,6 +12,8 @@
 #include "backend/trainer/tensor_gathering.h"
 #include "core/base/check.h"
 #include "core/base/error.h"
+#include "core/cost/memory_cost.h"
+#include "core/schedule/pipeline_schedule.h"
 
 namespace ballast::backend {
 
@@ -21,6 +23,28 @@ Parameters::Setup parameterSetup(const TrainerSetup& setup, const ProcessGroups&
     return {setup.cost.model(),           groups.layout(),
             groups.coordinate(),          setup.cost.stageLayers(),
             setup.scenario.training.seed, setup.scenario.training.initStd};
+}
+
+/// What the memory model asks of a rank for these micro-batches, and some more for what it does not count:
+/// gradients of activations and gaps between buffers.
+std::int64_t bytesToReserve(const TrainerSetup& setup, int pp, const std::vector<MicroBatchInput>& inputs) {
+    std::vector<int> places;
+    std::vector<std::int64_t> tokens;
+    std::int64_t largest = 0;
+    std::int64_t longest = 0;
+    for (const MicroBatchInput& input : inputs) {
+        places.push_back(static_cast<int>(places.size()));
+        tokens.push_back(input.localTokens);
+        largest = std::max(largest, input.localTokens);
+        longest = std::max(longest, input.tokens);
+    }
+    const std::vector<ActionList> stages =
+        pipelineActions(setup.scenario.schedule.kind, setup.cost.layout().pp, places);
+    const std::int64_t inFlight = peakInFlightTokens(stages[static_cast<std::size_t>(pp)], tokens);
+    constexpr double kUncounted = 1.4;
+    return static_cast<std::int64_t>(
+        kUncounted *
+        static_cast<double>(stageMemory(setup.cost, pp, inFlight, largest, longest).total().value()));
 }
 
 }  // namespace
@@ -95,6 +119,7 @@ PreparedStep Trainer::prepare(const PlanStep& step) {
         if (planned.batch.dp == at.dp && planned.batch.tokens > 0)
             prepared.inputs.push_back(makeMicroBatchInput(step.step, planned, needs, state_->setup.tokens));
     }
+    state_->arena.reserve(bytesToReserve(state_->setup, at.pp, prepared.inputs));
     span.tokens = prepared.tokens;
     span.end = state_->clock.now();
     if (span.duration() > 0)  // host work costs nothing on the virtual clock
