@@ -120,7 +120,8 @@ TEST(Profile, BurntProcessorTimeIsThatRanksComputeAndItsPeersWaiting) {
                 seconds += toSeconds(span.waiting()).value();
         return seconds;
     };
-    EXPECT_NEAR(compute(after, 1) - compute(before, 1), 0.2, 0.06);
+    EXPECT_GE(compute(after, 1) - compute(before, 1), 0.18);
+    EXPECT_LE(compute(after, 1) - compute(before, 1), 0.26);
     EXPECT_NEAR(compute(after, 0) - compute(before, 0), 0.0, 0.06);
     EXPECT_GE(waitingForRank1(after, 0), 0.15);
 }
