@@ -5,7 +5,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <set>
 #include <string>
@@ -76,6 +78,16 @@ std::string usageSentence(const CLI::App& app, const CLI::ParseError& problem) {
     return fmt::format("{}: {}; try ballast {} --help", command, problem.what(), command);
 }
 
+std::string unwrittenAnswer() {
+    return fmt::format("standard output: cannot be written: {}", std::strerror(errno));
+}
+
+/// An answer that a full disk cut short must not pass for the whole.
+void flushAnswer() {
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+        throw Error(unwrittenAnswer(), ErrorCode::WorkFailed);
+}
+
 }  // namespace
 
 int runProgram(int argc, char** argv) {
@@ -84,7 +96,9 @@ int runProgram(int argc, char** argv) {
     try {
         checkCommandName(program.app, argc, argv);
         program.app.parse(argc, argv);
-        return program.action();
+        const int code = program.action();
+        flushAnswer();
+        return code;
     } catch (const CLI::Success& wanted) {  // --help, --version
         return program.app.exit(wanted);
     } catch (const CLI::ParseError& problem) {
@@ -92,6 +106,8 @@ int runProgram(int argc, char** argv) {
     } catch (const Error& problem) {
         return fail(static_cast<int>(problem.code()), problem.what());
     } catch (const std::exception& problem) {
+        if (std::ferror(stdout) != 0)
+            return fail(kWorkFailed, unwrittenAnswer());
         return fail(kWorkFailed, fmt::format("unexpected: {}", problem.what()));
     }
 }

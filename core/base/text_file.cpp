@@ -2,12 +2,12 @@
 #include "core/base/text_file.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <fstream>
 #include <system_error>
 
 #include "core/base/error.h"
+#include "core/base/pending_file.h"
 
 namespace ballast {
 
@@ -32,23 +32,10 @@ std::string readTextFile(const std::filesystem::path& file, std::int64_t maxByte
 }
 
 void writeTextFile(const std::filesystem::path& file, std::string_view text) {
-    const std::filesystem::path temporary = file.string() + fmt::format(".{}.part", ::getpid());
-    std::error_code failure;
-    {
-        std::ofstream stream(temporary, std::ios::binary | std::ios::trunc);
-        stream.write(text.data(), static_cast<std::streamsize>(text.size()));
-        stream.flush();
-        if (!stream) {
-            std::filesystem::remove(temporary, failure);
-            throw Error(fmt::format("{}: cannot be written", file.string()), ErrorCode::WorkFailed);
-        }
-    }
-    std::filesystem::rename(temporary, file, failure);
-    if (failure) {
-        const std::string reason = failure.message();
-        std::filesystem::remove(temporary, failure);
-        throw Error(fmt::format("{}: cannot be written: {}", file.string(), reason), ErrorCode::WorkFailed);
-    }
+    PendingFile pending(file);
+    pending.write(text);
+    pending.close();
+    pending.commit();
 }
 
 }  // namespace ballast

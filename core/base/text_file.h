@@ -12,8 +12,7 @@ namespace ballast {
 /// file, unreadable or over `maxBytes`.
 std::string readTextFile(const std::filesystem::path& file, std::int64_t maxBytes = 16 << 20);
 
-/// Writes through a temporary name beside the file and a rename, so that nobody ever sees half of it. Throws
-/// Error (WorkFailed) naming the file.
+/// Writes it whole or not at all (PendingFile, whose errors it throws).
 void writeTextFile(const std::filesystem::path& file, std::string_view text);
 
 }  // namespace ballast

@@ -92,7 +92,7 @@ std::int64_t chooseMaxTokens(const Scenario& scenario, const CostModel& cost, co
 std::vector<GlobalBatch> tuningSample(const Scenario& scenario, const LengthSource& source) {
     DocumentStream stream(source, scenario.lengths, scenario.microBatchesPerStep());
     std::vector<GlobalBatch> sample;
-    for (std::int64_t taken = 0; taken < kTuningBatches; ++taken) {
+    for (std::int64_t taken = tuningBatches(scenario.microBatchesPerStep()); taken > 0; --taken) {
         std::optional<GlobalBatch> batch = stream.next();
         if (!batch)
             break;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
@@ -51,6 +52,11 @@ bool isBetter(const TunedThresholds& tried, const TunedThresholds& best) {
 }
 
 }  // namespace
+
+std::int64_t tuningBatches(std::int64_t microBatchesPerStep) {
+    constexpr std::int64_t kWindows = 20000;
+    return std::clamp<std::int64_t>(kWindows / microBatchesPerStep, 8, 200);
+}
 
 std::vector<std::vector<std::int64_t>> thresholdChoices(std::int64_t window, int queues) {
     std::vector<std::int64_t> values;

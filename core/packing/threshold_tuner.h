@@ -9,8 +9,9 @@
 
 namespace ballast {
 
-/// Global batches that the tuner looks at, or as many as exist.
-inline constexpr std::int64_t kTuningBatches = 200;
+/// Global batches of N windows that the tuner looks at, or as many as exist: 200, fewer where a batch is so
+/// large that 20,000 windows say as much, at least 8.
+std::int64_t tuningBatches(std::int64_t microBatchesPerStep);
 
 struct TunedThresholds {
     std::vector<std::int64_t> thresholds;

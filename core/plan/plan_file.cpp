@@ -3,17 +3,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include "core/base/check.h"
 #include "core/base/error.h"
+#include "core/base/pending_file.h"
 #include "core/base/random.h"
 #include "core/plan/plan_lines.h"
 #include "core/timeline/crc32.h"
@@ -118,46 +114,28 @@ std::string endLine(std::int64_t steps, const std::vector<Discard>& discards) {
 }  // namespace
 
 struct PlanWriter::State {
-    std::filesystem::path file;
-    std::filesystem::path temporary;
-    std::FILE* stream = nullptr;
+    explicit State(std::filesystem::path path) : file(std::move(path)) {}
+
+    PendingFile file;
     std::int64_t steps = 0;
 
-    [[noreturn]] void fail(const char* what, ErrorCode code = ErrorCode::WorkFailed) const {
-        throw Error(fmt::format("{}: cannot {} the plan: {}", file.string(), what, std::strerror(errno)),
-                    code);
-    }
-
     /// `line` is an object; the checksum becomes its last member.
-    void write(std::string line) const {
+    void write(std::string line) {
         line.pop_back();
         std::uint32_t crc = crc32(line.data(), line.size());
         fmt::format_to(std::back_inserter(line), R"(,"crc32":"{:08x}"}})", crc);
         line += '\n';
-        if (std::fwrite(line.data(), 1, line.size(), stream) != line.size())
-            fail("write");
+        file.write(line);
     }
 };
 
-PlanWriter::PlanWriter(std::filesystem::path file, const PlanHeader& header)
-    : state_(std::make_unique<State>()) {
+PlanWriter::PlanWriter(std::filesystem::path file, const PlanHeader& header) {
     std::string line = headerLine(header);
-    state_->file = std::move(file);
-    state_->temporary = state_->file;
-    state_->temporary += fmt::format(".{}.tmp", ::getpid());
-    state_->stream = std::fopen(state_->temporary.c_str(), "wbx");
-    if (!state_->stream)
-        state_->fail("create", ErrorCode::BadInput);
+    state_ = std::make_unique<State>(std::move(file));
     state_->write(std::move(line));
 }
 
-PlanWriter::~PlanWriter() {
-    if (!state_->stream)
-        return;
-    std::fclose(state_->stream);
-    std::error_code ignored;
-    std::filesystem::remove(state_->temporary, ignored);
-}
+PlanWriter::~PlanWriter() = default;
 
 void PlanWriter::write(const PlanStep& step) {
     state_->write(stepLine(step));
@@ -166,12 +144,8 @@ void PlanWriter::write(const PlanStep& step) {
 
 void PlanWriter::finish(const std::vector<Discard>& discards) {
     state_->write(endLine(state_->steps, discards));
-    if (std::fflush(state_->stream) != 0 || ::fsync(::fileno(state_->stream)) != 0)
-        state_->fail("write");
-    if (std::rename(state_->temporary.c_str(), state_->file.c_str()) != 0)
-        state_->fail("rename");
-    std::fclose(state_->stream);
-    state_->stream = nullptr;
+    state_->file.close();
+    state_->file.commit();
 }
 
 }  // namespace ballast

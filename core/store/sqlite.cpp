@@ -58,6 +58,12 @@ Connection::Connection(const std::filesystem::path& file, Access access) : path_
 }
 
 Connection::~Connection() {
+    // SQLite does it itself only when no reader is left, and a reader that leaves last can't.
+    constexpr int kMilliseconds = 500;
+    if (handle_ != nullptr && sqlite3_db_readonly(handle_, "main") == 0) {
+        sqlite3_busy_timeout(handle_, kMilliseconds);
+        sqlite3_wal_checkpoint_v2(handle_, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+    }
     sqlite3_close_v2(handle_);
 }
 

@@ -21,6 +21,7 @@ class Connection {
     enum class Access { ReadOnly, Immutable, ReadWrite, Create };
 
     Connection(const std::filesystem::path& file, Access access);
+    /// A writer brings what it wrote from the log into the file, so that a copy of the file alone is whole.
     ~Connection();
     Connection(Connection&& other) noexcept;
     Connection& operator=(Connection&&) = delete;

@@ -2,36 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
-#include <string>
 #include <vector>
 
+#include "core/base/pending_file.h"
+
 namespace ballast {
-
-/// A file that appears under its name only when it is whole: written beside it under a temporary name,
-/// removed again unless committed.
-class PendingFile {
-  public:
-    explicit PendingFile(std::filesystem::path file);
-    ~PendingFile();
-    PendingFile(const PendingFile&) = delete;
-    PendingFile& operator=(const PendingFile&) = delete;
-
-    void write(const void* data, std::size_t bytes);
-    /// Flushes and checks; throws Error (WorkFailed) with the file and the system's reason.
-    void close();
-    /// After close(): takes the name.
-    void commit();
-
-  private:
-    [[noreturn]] void fail() const;
-
-    std::filesystem::path file_;
-    std::filesystem::path temporary_;
-    std::ofstream stream_;
-    bool committed_ = false;
-};
 
 /// The tables of a Megatron data set of bytes (dtype uint8), collected document by document.
 class ByteIndex {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "tests/app/cli/command_line.h"
@@ -42,6 +43,16 @@ TEST(Usage, BadUsageIsExitTwoWithOneSentence) {
     expectRefusal({"scan", ".", "--order", "size", "--out", "x"}, "--order");
     expectRefusal({"plan", "absent.json"}, "--out");
     expectRefusal({"runs"}, "--workspace");
+}
+
+TEST(Usage, AnAnswerThatTheDiskCutsShortIsAFailure) {
+    for (const char* call : {"lengths wlb-128k", "lengths wlb-128k --json"}) {
+        SCOPED_TRACE(call);
+        const std::string command =
+            std::string(BALLAST_BIN_DIR "/ballast ") + call +
+            " 2>&1 >/dev/full | grep -q 'standard output: cannot be written: No space'";
+        EXPECT_EQ(std::system(command.c_str()), 0);
+    }
 }
 
 TEST(Usage, HelpAndVersionAreExitZero) {

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "core/base/error.h"
 #include "tests/support/temporary_directory.h"
@@ -40,14 +41,23 @@ TEST(TextFile, NamesTheFileThatCannotBeRead) {
     EXPECT_THAT(sentenceOf(large, 10), ::testing::HasSubstr("larger than the 10 bytes"));
 }
 
-TEST(TextFile, AFailedWriteIsAFailureOfTheWorkAndLeavesTheOldFile) {
+TEST(TextFile, IsWrittenOverARegularFileAndOverNothingElse) {
     const testing::TemporaryDirectory folder;
-    try {
-        writeTextFile(folder / "missing/a.txt", "x");
-        FAIL() << "expected an error";
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::WorkFailed);
+    std::filesystem::create_directory(folder / "folder");
+    ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+    for (const char* name : {"folder", "pipe", "missing/a.txt"}) {
+        try {
+            writeTextFile(folder / name, "x");
+            FAIL() << "expected an error for " << name;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::BadInput);
+            EXPECT_THAT(error.what(), ::testing::HasSubstr(std::string(name) + ": cannot be written"));
+        }
     }
+    EXPECT_TRUE(std::filesystem::is_fifo(folder / "pipe"));
+    const auto file = folder.write("a.txt", "old");
+    writeTextFile(file, "new");
+    EXPECT_EQ(readTextFile(file), "new");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 
 #include "core/base/error.h"
 #include "tests/core/store/random_work.h"
@@ -48,6 +49,17 @@ TEST_F(WorkspaceFile, GivesBackEveryFieldOfARun) {
     EXPECT_EQ(back.createdAt, run.createdAt);
     EXPECT_EQ(back.plannedSteps, 12);
     EXPECT_EQ(back.costModelVersion, 1);
+}
+
+TEST_F(WorkspaceFile, ACopyOfTheFileAloneIsWholeOnceItsWriterIsGoneThoughAReaderStays) {
+    std::optional<Workspace> writer = open();
+    const Workspace reader = open(Workspace::Mode::ReadOnly);
+    const RunId id = writer->addRun(measuredRun({1, 1, 1, 1}));
+    EXPECT_EQ(reader.run(id).id, id);
+    writer.reset();
+    const std::filesystem::path copy = folder / "copy.ballast";
+    std::filesystem::copy_file(file, copy);
+    EXPECT_EQ(Workspace::open(copy, Workspace::Mode::ReadOnly).runs().size(), 1U);
 }
 
 TEST_F(WorkspaceFile, GivesBackRandomTimelinesSpanForSpan) {
