@@ -38,7 +38,9 @@ RunRecord runRecord(const PlanHeader& header, const std::vector<PlanStep>& steps
                     const std::string& name) {
     RunRecord run;
     run.kind = RunKind::Simulated;
-    run.state = RunState::Running;
+    // What stays if the program is killed on the way; there is no runner that could tell later.
+    run.state = RunState::Failed;
+    run.failure = "the simulation was interrupted while it was stored";
     run.clock = Clock::Simulated;
     run.layout = header.scenario.layout;
     run.name = name;

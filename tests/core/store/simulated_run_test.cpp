@@ -36,6 +36,23 @@ std::vector<PlanStep> shardedPlan(const PlanHeader& header) {
     return steps;
 }
 
+TEST(StoredSimulation, CutShortIsAFailedRunThatSaysSo) {
+    TemporaryDirectory folder;
+    const std::filesystem::path file = folder / "job.ballast";
+    const PlanHeader header = tinyHeader();
+    struct Killed {};
+    {
+        Workspace workspace = Workspace::open(file, Workspace::Mode::ReadWrite);
+        EXPECT_THROW(storeSimulation(workspace, header, shardedPlan(header), {}, "simulated", Clock::Virtual,
+                                     [](const SimulatedStep&) { throw Killed(); }),
+                     Killed);
+    }
+    const std::vector<RunRecord> runs = Workspace::open(file, Workspace::Mode::ReadOnly).runs();
+    ASSERT_EQ(runs.size(), 1u);
+    EXPECT_EQ(runs[0].state, RunState::Failed);
+    EXPECT_EQ(runs[0].failure, "the simulation was interrupted while it was stored");
+}
+
 TEST(StoredSimulation, IsARunWithEveryStepSpanAndFigure) {
     TemporaryDirectory folder;
     Workspace workspace = Workspace::open(folder / "job.ballast", Workspace::Mode::ReadWrite);
@@ -50,6 +67,7 @@ TEST(StoredSimulation, IsARunWithEveryStepSpanAndFigure) {
     const RunRecord run = workspace.run(stored.run);
     EXPECT_EQ(run.kind, RunKind::Simulated);
     EXPECT_EQ(run.state, RunState::Done);
+    EXPECT_EQ(run.failure, "");
     EXPECT_EQ(run.clock, Clock::Simulated);
     EXPECT_EQ(run.plan, stored.plan);
 
