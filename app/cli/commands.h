@@ -16,6 +16,8 @@ void addPlanCommand(Program& program);
 void addRunCommand(Program& program);
 void addRunsCommand(Program& program);
 void addCompareCommand(Program& program);
+/// Not in formats.md: published tables and figures beside predictions of them.
+void addReproduceCommand(Program& program);
 void addDoctorCommand(Program& program);
 /// Hidden: what `run` starts to supervise the ranks.
 void addRunnerCommand(Program& program);

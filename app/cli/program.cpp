@@ -41,6 +41,7 @@ void addCommands(Program& program) {
     addRunCommand(program);
     addRunsCommand(program);
     addCompareCommand(program);
+    addReproduceCommand(program);
     addDoctorCommand(program);
     addRunnerCommand(program);
     addUnbuiltCommands(program);

@@ -59,11 +59,4 @@ std::optional<std::int64_t> StepSource::batchesToTake() const {
     return planner_ ? planner_->batchesToTake() : std::nullopt;
 }
 
-PackedStep packedStep(const PlanStep& step) {
-    PackedStep packed{step.step, step.kind, {}, step.carried, step.packMilliseconds};
-    for (const PlannedMicroBatch& planned : step.microBatches)
-        packed.microBatches.push_back(planned.batch);
-    return packed;
-}
-
 }  // namespace ballast::cli

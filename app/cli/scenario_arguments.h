@@ -46,7 +46,4 @@ class StepSource {
     std::optional<PlanReader> reader_;
 };
 
-/// The step as the packing summary takes it.
-PackedStep packedStep(const PlanStep& step);
-
 }  // namespace ballast::cli

@@ -25,16 +25,6 @@ struct Arguments {
     std::string trace;
 };
 
-StepWork workOf(const PlanStep& step, const CostModel& cost) {
-    std::vector<MicroBatch> batches;
-    std::vector<Sharding> shardings;
-    for (const PlannedMicroBatch& planned : step.microBatches) {
-        batches.push_back(planned.batch);
-        shardings.push_back(planned.sharding);
-    }
-    return stepWork(step.step, batches, shardings, cost);
-}
-
 /// Everything that the answer needs, gathered step by step; only the slowest step is kept whole.
 struct Findings {
     explicit Findings(const CostModel& model) : cost(model), packing(model) {}
@@ -65,7 +55,7 @@ void simulateAll(Findings& findings, StepSource& source) {
     SimulationOptions options;
     options.recordSpans = false;
     while (const auto step = source.next()) {
-        findings.add(*step, simulateStep(workOf(*step, findings.cost), findings.cost, options));
+        findings.add(*step, simulateStep(stepWork(*step, findings.cost), findings.cost, options));
         bar.show(findings.summary.steps());
     }
 }
@@ -93,7 +83,7 @@ std::vector<CriticalSpan> criticalPathOf(const Findings& findings) {
     if (!findings.slowest)
         return {};
     SimulatedStep step =
-        simulateStep(workOf(*findings.slowest, findings.cost), findings.cost, {}, findings.slowestBegin);
+        simulateStep(stepWork(*findings.slowest, findings.cost), findings.cost, {}, findings.slowestBegin);
     return criticalPath(step.timeline, findings.cost.layout());
 }
 

@@ -18,4 +18,21 @@ std::int64_t PlanStep::targets() const {
     return sum;
 }
 
+PackedStep packedStep(const PlanStep& step) {
+    PackedStep packed{step.step, step.kind, {}, step.carried, step.packMilliseconds};
+    for (const PlannedMicroBatch& planned : step.microBatches)
+        packed.microBatches.push_back(planned.batch);
+    return packed;
+}
+
+StepWork stepWork(const PlanStep& step, const CostModel& cost) {
+    std::vector<MicroBatch> microBatches;
+    std::vector<Sharding> shardings;
+    for (const PlannedMicroBatch& planned : step.microBatches) {
+        microBatches.push_back(planned.batch);
+        shardings.push_back(planned.sharding);
+    }
+    return stepWork(step.step, microBatches, shardings, cost);
+}
+
 }  // namespace ballast

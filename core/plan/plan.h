@@ -11,6 +11,7 @@
 #include "core/packing/packer.h"
 #include "core/packing/packing_summary.h"
 #include "core/sharding/sharder.h"
+#include "core/simulator/step_work.h"
 
 namespace ballast {
 
@@ -32,6 +33,11 @@ struct PlanStep {
     /// Targets of the step: every token but the last of each piece.
     std::int64_t targets() const;
 };
+
+/// The step's packing without its sharding, for figures of packing.
+PackedStep packedStep(const PlanStep& step);
+/// What the simulator takes.
+StepWork stepWork(const PlanStep& step, const CostModel& cost);
 
 /// The part of a plan that stands before its steps: the scenario and every constant that was chosen.
 struct PlanHeader {

@@ -10,16 +10,6 @@
 namespace ballast {
 namespace {
 
-StepWork workOf(const PlanStep& step, const CostModel& cost) {
-    std::vector<MicroBatch> microBatches;
-    std::vector<Sharding> shardings;
-    for (const PlannedMicroBatch& planned : step.microBatches) {
-        microBatches.push_back(planned.batch);
-        shardings.push_back(planned.sharding);
-    }
-    return stepWork(step.step, microBatches, shardings, cost);
-}
-
 std::int64_t spanCount(const StepTimeline& timeline) {
     std::int64_t count = 0;
     for (const RankSpans& rank : timeline.ranks)
@@ -69,7 +59,7 @@ StoredSimulation storeSimulation(Workspace& workspace, const PlanHeader& header,
     Nanoseconds begin = 0;
     for (const PlanStep& step : steps) {
         options.recordSpans = spans < kSpansKept;
-        SimulatedStep simulated = simulateStep(workOf(step, cost), cost, options, begin);
+        SimulatedStep simulated = simulateStep(stepWork(step, cost), cost, options, begin);
         simulated.timeline.step = step.step;
         for (RankSpans& rank : simulated.timeline.ranks)
             rank.recorded = options.recordSpans;

@@ -20,9 +20,9 @@ const std::map<std::string, std::set<std::string>> kFolders = {
     {"app", {"app", "core"}},
 };
 
-const std::vector<std::string> kCoreModules = {"base",     "job",      "workload", "cost",      "packing",
-                                               "sharding", "schedule", "timeline", "simulator", "tune",
-                                               "plan",     "store",    "compare",  "dispatch"};
+const std::vector<std::string> kCoreModules = {"base",     "job",       "workload", "cost",      "packing",
+                                               "sharding", "schedule",  "timeline", "simulator", "tune",
+                                               "plan",     "reproduce", "store",    "compare",   "dispatch"};
 
 bool startsWith(const std::string& text, const std::string& prefix) {
     return text.rfind(prefix, 0) == 0;

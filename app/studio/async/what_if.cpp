@@ -9,16 +9,6 @@
 namespace ballast::studio {
 namespace {
 
-StepWork workOf(const PlanStep& step, const CostModel& cost) {
-    std::vector<MicroBatch> microBatches;
-    std::vector<Sharding> shardings;
-    for (const PlannedMicroBatch& planned : step.microBatches) {
-        microBatches.push_back(planned.batch);
-        shardings.push_back(planned.sharding);
-    }
-    return stepWork(step.step, microBatches, shardings, cost);
-}
-
 std::optional<double> mfuOf(const SimulationSummary& summary, const CostModel& cost) {
     const char* precision = cost.activationBytes() == 2 ? "bf16" : "fp32";
     if (!cost.cluster().peakTflops.contains(precision))
@@ -47,17 +37,6 @@ WhatIfFigures figuresOf(const SimulatedScenario& simulated, const SimulationSumm
 
 }  // namespace
 
-PackedStep packedStep(const PlanStep& step) {
-    PackedStep packed;
-    packed.step = step.step;
-    packed.kind = step.kind;
-    packed.carried = step.carried;
-    packed.packMilliseconds = step.packMilliseconds;
-    for (const PlannedMicroBatch& planned : step.microBatches)
-        packed.microBatches.push_back(planned.batch);
-    return packed;
-}
-
 Scenario unbalanced(Scenario scenario) {
     scenario.packing.strategy = "sequential";
     scenario.sharding.strategy = "per-sequence";
@@ -85,7 +64,7 @@ std::shared_ptr<const SimulatedScenario> simulateScenario(const Scenario& scenar
         std::optional<PlanStep> step = planner.next();
         if (!step)
             break;
-        simulated->steps.push_back(simulateStep(workOf(*step, planner.cost()), planner.cost(), options));
+        simulated->steps.push_back(simulateStep(stepWork(*step, planner.cost()), planner.cost(), options));
         simulation.add(simulated->steps.back());
         packing.add(packedStep(*step));
         simulated->batches += step->kind != StepKind::Drain;
@@ -109,7 +88,7 @@ std::shared_ptr<const StepTimeline> simulateOne(const SimulatedScenario& scenari
     SimulationOptions options;
     options.overlapSlowdown = scenario.header().cluster.overlapSlowdown;
     SimulatedStep step =
-        simulateStep(workOf(scenario.plan.at(index), scenario.cost()), scenario.cost(), options);
+        simulateStep(stepWork(scenario.plan.at(index), scenario.cost()), scenario.cost(), options);
     return std::make_shared<const StepTimeline>(std::move(step.timeline));
 }
 

@@ -63,9 +63,6 @@ std::shared_ptr<const SimulatedScenario> simulateScenario(const Scenario& scenar
 /// One step with all its spans, as the timeline shows it.
 std::shared_ptr<const StepTimeline> simulateOne(const SimulatedScenario& scenario, std::size_t index);
 
-/// The packing of a planned step, for the core's figures of packings.
-PackedStep packedStep(const PlanStep& step);
-
 /// The steps that the window simulates: the scenario's own number, at most kWhatIfBatches.
 inline constexpr std::int64_t kWhatIfBatches = 20;
 inline constexpr std::int64_t kCoarseBatches = 3;
