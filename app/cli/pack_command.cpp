@@ -58,7 +58,7 @@ std::int64_t discardedTokens(const std::vector<Discard>& discards) {
 }
 
 /// The answer without its steps, which stand in front of it.
-Json endJson(const Planner& planner, const PackingSummary& summary) {
+Json endJson(const Planner& planner, const PackingSummary& summary, std::int64_t padding) {
     Json discarded = Json::array();
     for (const Discard& discard : planner.discards())
         discarded.push_back({{"document", discard.document},
@@ -77,9 +77,19 @@ Json endJson(const Planner& planner, const PackingSummary& summary) {
               {"max_delay_steps", summary.maxDelaySteps()},
               {"tokens", summary.tokens()},
               {"documents", summary.documents()},
-              {"discarded_tokens", discardedTokens(planner.discards())}}},
+              {"discarded_tokens", discardedTokens(planner.discards())},
+              {"padding_tokens", padding}}},
             {"source", header.sourceDescription},
-            {"notices", header.notices}};
+            {"notices", planner.notices()}};
+}
+
+/// What aligning the pieces adds to their tokens.
+std::int64_t paddingTokens(const PackedStep& step, std::int64_t align) {
+    std::int64_t padding = 0;
+    for (const MicroBatch& microBatch : step.microBatches)
+        for (const Piece& piece : microBatch.pieces)
+            padding += (align - piece.length() % align) % align;
+    return padding;
 }
 
 std::vector<std::string> stepRow(const PackedStep& step, const CostModel& cost) {
@@ -100,7 +110,7 @@ std::vector<std::string> stepRow(const PackedStep& step, const CostModel& cost) 
             fmt::format("{:.3f} ms", step.packMilliseconds)};
 }
 
-void printSummary(const Planner& planner, const PackingSummary& summary) {
+void printSummary(const Planner& planner, const PackingSummary& summary, std::int64_t padding) {
     const PlanHeader& header = planner.header();
     const std::int64_t discarded = discardedTokens(planner.discards());
     const double all = static_cast<double>(summary.tokens() + discarded);
@@ -110,13 +120,17 @@ void printSummary(const Planner& planner, const PackingSummary& summary) {
     fmt::print("{} tokens of {} documents; {} tokens discarded ({})\n", grouped(summary.tokens()),
                grouped(summary.documents()), grouped(discarded),
                readableShare(all > 0 ? static_cast<double>(discarded) / all : 0));
+    if (padding > 0)
+        fmt::print("{} tokens of padding to multiples of {} ({} of the tokens)\n", grouped(padding),
+                   header.scenario.packing.align,
+                   readableShare(static_cast<double>(padding) / static_cast<double>(summary.tokens())));
     fmt::print(
         "imbalance degree {:.3f} (1 = perfectly balanced; sum of heaviest / sum of mean micro-batches), mean "
         "of the full steps {:.3f}, 95th percentile {:.3f}\n",
         summary.imbalanceDegree(), summary.imbalanceDegreeMeanOfSteps(), summary.imbalanceDegreeP95());
     fmt::print("delay of a token: mean {:.3f} steps, longest {}; displacement {:.3f} steps\n",
                summary.meanDelaySteps(), summary.maxDelaySteps(), summary.meanDisplacementSteps());
-    printNotices(header.notices);
+    printNotices(planner.notices());
 }
 
 int pack(const Arguments& arguments) {
@@ -127,11 +141,13 @@ int pack(const Arguments& arguments) {
                      "documents waiting", "tokens waiting", "packed in"});
     std::string steps;
     std::int64_t lastStep = -1;
+    std::int64_t padding = 0;
     {
         ProgressBar bar("packing, steps", planner.batchesToTake());
         while (const auto planned = planner.next()) {
             const PackedStep step = packedStep(*planned);
             summary.add(step);
+            padding += paddingTokens(step, planner.header().scenario.packing.align);
             lastStep = step.step;
             if (arguments.scenario.json)
                 steps += (steps.empty() ? "" : ",") + stepJson(step, planner.cost());
@@ -143,12 +159,12 @@ int pack(const Arguments& arguments) {
     const std::vector<Piece> waiting = planner.waiting();
     summary.addWaiting(waiting, lastStep);
     if (arguments.scenario.json) {
-        const std::string end = endJson(planner, summary).dump();
+        const std::string end = endJson(planner, summary, padding).dump();
         printAnswer(fmt::format("{{\"steps\":[{}],{}", steps, std::string_view(end).substr(1)));
         return kDone;
     }
     fmt::print("{}", table.text());
-    printSummary(planner, summary);
+    printSummary(planner, summary, padding);
     return kDone;
 }
 

@@ -118,6 +118,7 @@ void printAnswer(std::string_view json) {
 }
 
 void printNotice(std::string_view sentence) {
+    std::fflush(stdout);  // so that both in one file stand in order
     fmt::print(stderr, "note: {}\n", sentence);
 }
 

@@ -55,6 +55,10 @@ const std::vector<Discard>& StepSource::discards() const {
     return planner_ ? planner_->discards() : reader_->discards();
 }
 
+std::vector<std::string> StepSource::notices() const {
+    return planner_ ? planner_->notices() : reader_->header().notices;
+}
+
 std::optional<std::int64_t> StepSource::batchesToTake() const {
     return planner_ ? planner_->batchesToTake() : std::nullopt;
 }

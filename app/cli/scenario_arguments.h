@@ -38,6 +38,8 @@ class StepSource {
     std::optional<PlanStep> next();
     /// After the last step.
     const std::vector<Discard>& discards() const;
+    /// The header's, and those that the steps brought; after the last step.
+    std::vector<std::string> notices() const;
     /// Global batches that will be taken, where that is known.
     std::optional<std::int64_t> batchesToTake() const;
 

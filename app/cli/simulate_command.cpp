@@ -48,6 +48,7 @@ struct Findings {
     Nanoseconds slowestBegin = 0;
     Nanoseconds begin = 0;
     std::optional<RunId> stored;
+    std::vector<std::string> notices;
 };
 
 void simulateAll(Findings& findings, StepSource& source) {
@@ -143,7 +144,7 @@ std::string answerJson(const Findings& findings, const PlanHeader& header) {
                    {"critical_path_step", findings.slowest ? Json(findings.slowest->step) : Json()},
                    {"critical_path", criticalPathJson(criticalPathOf(findings))},
                    {"cost_model_version", header.costModelVersion},
-                   {"notices", header.notices}};
+                   {"notices", findings.notices}};
     if (findings.stored)
         answer["run"] = *findings.stored;
     return answer.dump();
@@ -184,7 +185,7 @@ void printFindings(const Findings& findings, const PlanHeader& header) {
     printBreakdown(summary.meanBreakdown());
     if (findings.stored)
         fmt::print("\nstored as run {}\n", *findings.stored);
-    printNotices(header.notices);
+    printNotices(findings.notices);
 }
 
 int simulate(const Arguments& arguments) {
@@ -198,6 +199,7 @@ int simulate(const Arguments& arguments) {
         simulateAll(findings, source);
     else
         simulateInto(findings, source, arguments.workspace);
+    findings.notices = source.notices();
     if (arguments.scenario.json)
         printAnswer(answerJson(findings, header));
     else

@@ -83,7 +83,8 @@ void checkScenario(const Scenario& scenario, std::string_view source) {
 
 void refuseUnbuilt(const Scenario& scenario, std::string_view command) {
     checkScenario(scenario, command);
-    constexpr std::array<std::string_view, 3> kPackersBuilt = {"sequential", "greedy", "wlb"};
+    constexpr std::array<std::string_view, 7> kPackersBuilt = {
+        "sequential", "greedy", "solver", "first-fit", "best-fit", "karmarkar-karp", "wlb"};
     constexpr std::array<std::string_view, 3> kShardersBuilt = {"per-sequence", "per-document", "adaptive"};
     requireOneOf(command, "packing.strategy", scenario.packing.strategy, kPackersBuilt);
     requireOneOf(command, "sharding.strategy", scenario.sharding.strategy, kShardersBuilt);
@@ -91,10 +92,6 @@ void refuseUnbuilt(const Scenario& scenario, std::string_view command) {
     requireOneOf(command, "schedule.kind", scenario.schedule.kind, std::span(kScheduleKinds).subspan(1, 1));
     if (scenario.schedule.virtualStages != 1)
         refuseValue(command, "schedule.virtual_stages", fmt::to_string(scenario.schedule.virtualStages), "1");
-    if (scenario.packing.align != 1)
-        refuseValue(command, "packing.align", fmt::to_string(scenario.packing.align), "1");
-    if (scenario.packing.maxDocuments)
-        refuseValue(command, "packing.max_documents", fmt::to_string(*scenario.packing.maxDocuments), "null");
     requireOneOf(command, "recompute", scenario.recompute, std::span(kRecomputations).first(1));
     if (scenario.zero != 0)
         refuseValue(command, "zero", fmt::to_string(scenario.zero), "0");

@@ -12,8 +12,11 @@
 #include "core/base/check.h"
 #include "core/base/error.h"
 #include "core/cost/memory_cost.h"
+#include "core/packing/differencing_packer.h"
+#include "core/packing/fit_packer.h"
 #include "core/packing/greedy_packer.h"
 #include "core/packing/sequential_packer.h"
+#include "core/packing/solver_packer.h"
 #include "core/packing/threshold_tuner.h"
 #include "core/packing/workload_packer.h"
 
@@ -31,10 +34,16 @@ struct PackerEntry {
     std::string_view name;
     std::unique_ptr<Packer> (*make)(const PackerSetup& setup);
 };
-constexpr std::array<PackerEntry, 3> kPackers = {
-    {{"sequential", make<SequentialPacker>}, {"greedy", make<GreedyPacker>}, {"wlb", make<WorkloadPacker>}}};
-constexpr std::array<std::string_view, 5> kUnbuilt = {"solver", "first-fit", "best-fit", "karmarkar-karp",
-                                                      "refined"};
+constexpr std::array<PackerEntry, 7> kPackers = {{{"sequential", make<SequentialPacker>},
+                                                  {"greedy", make<GreedyPacker>},
+                                                  {"solver", make<SolverPacker>},
+                                                  {"first-fit", make<FirstFitPacker>},
+                                                  {"best-fit", make<BestFitPacker>},
+                                                  {"karmarkar-karp", make<DifferencingPacker>},
+                                                  {"wlb", make<WorkloadPacker>}}};
+constexpr std::array<std::string_view, 1> kUnbuilt = {"refined"};
+/// Strategies whose micro-batches may be longer than the window, up to S_max.
+constexpr std::array<std::string_view, 2> kVariableLength = {"karmarkar-karp", "wlb"};
 
 const PackerEntry& findPacker(std::string_view strategy) {
     auto entry = std::find_if(kPackers.begin(), kPackers.end(),
@@ -130,11 +139,14 @@ std::vector<std::string_view> packerNames() {
 ChosenPacking choosePackingConstants(const Scenario& scenario, const CostModel& cost,
                                      const LengthSource& source) {
     const PackingOptions& options = scenario.packing;
-    if (findPacker(options.strategy).name != "wlb")
+    const std::string_view strategy = findPacker(options.strategy).name;
+    if (std::ranges::find(kVariableLength, strategy) == kVariableLength.end())
         return {{{}, std::min(options.maxTokens.value_or(scenario.lengths.window), scenario.lengths.window)},
                 {}};
     ChosenPacking chosen;
     chosen.constants.maxTokens = chooseMaxTokens(scenario, cost, source);
+    if (strategy != "wlb")
+        return chosen;
     if (options.thresholds) {
         checkThresholds(*options.thresholds);
         chosen.constants.thresholds = *options.thresholds;

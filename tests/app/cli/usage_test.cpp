@@ -72,7 +72,7 @@ TEST(Usage, WhatIsNotBuiltIsRefusedByName) {
     answerOf({"scenario", "new", scenario});
     expectRefusal({"simulate", scenario, "--trace", "x"}, "--trace is not built yet");
     expectRefusal({"pack", scenario, "--set", "recompute=selective"}, "recompute=selective is not built yet");
-    expectRefusal({"pack", scenario, "--set", "packing.strategy=solver"}, "solver");
+    expectRefusal({"pack", scenario, "--set", "packing.strategy=refined"}, "refined");
     expectRefusal({"run", scenario, "--workspace", folder.file("w.ballast"), "--device", "cuda"},
                   "device=cuda is not built yet");
     expectRefusal({"run", scenario, "--workspace", folder.file("w.ballast"), "--launcher", "slurm"}, "slurm");

@@ -84,9 +84,14 @@ struct Strategy {
     int batches = 1;
 };
 
-const std::vector<Strategy> kStrategies = {{"sequential", {}}, {"greedy", {}}, {"greedy", {}, 3},
-                                           {"wlb", {}},        {"wlb", {8}},   {"wlb", {4, 12}},
-                                           {"wlb", {1, 4, 14}}};
+const std::vector<Strategy> kStrategies = {
+    {"sequential", {}},     {"greedy", {}}, {"greedy", {}, 3}, {"first-fit", {}}, {"best-fit", {}},
+    {"karmarkar-karp", {}}, {"wlb", {}},    {"wlb", {8}},      {"wlb", {4, 12}},  {"wlb", {1, 4, 14}}};
+
+/// May be longer than the window, up to max_tokens.
+bool isVariableLength(const std::string& strategy) {
+    return strategy == "wlb" || strategy == "karmarkar-karp";
+}
 
 void checkConservation(const std::string& name, const std::vector<std::int64_t>& lengths,
                        std::int64_t window) {
@@ -116,7 +121,8 @@ void checkConservation(const std::string& name, const std::vector<std::int64_t>&
                     PackedSource packed =
                         packSource(scenario, cost, GivenLengths(lengths), constantsOf(given));
                     expectEveryTokenOnce(packed, lengths);
-                    expectWellFormedSteps(packed, given, strategy.name == "wlb" ? given.maxTokens : window);
+                    expectWellFormedSteps(packed, given,
+                                          isVariableLength(strategy.name) ? given.maxTokens : window);
                 }
 }
 
@@ -128,6 +134,46 @@ TEST(PackingConservation, HoldsForHostileLengths) {
 TEST(PackingConservation, HoldsForRandomLengths) {
     for (std::uint64_t seed = 0; seed < 20; ++seed)
         checkConservation("seed " + std::to_string(seed), randomLengths(seed, 300, 128), 128);
+}
+
+TEST(PackingConservation, HoldsForAlignedLengthsAndAFewDocumentsAMicroBatch) {
+    for (const Strategy& strategy : kStrategies) {
+        if (strategy.name == "sequential")
+            continue;
+        SCOPED_TRACE(strategy.name);
+        PackingCase given{
+            .strategy = strategy.name, .window = 128, .dp = 2, .microBatches = 2, .maxTokens = 160};
+        Scenario scenario = scenarioOf(given);
+        scenario.packing.align = 16;
+        scenario.packing.maxDocuments = 3;
+        CostModel cost = costOf(scenario);
+        std::vector<std::int64_t> lengths = randomLengths(9, 300, given.window);
+        PackedSource packed = packSource(scenario, cost, GivenLengths(lengths), constantsOf(given));
+        expectEveryTokenOnce(packed, lengths);
+        for (const PackedStep& step : packed.steps)
+            for (const MicroBatch& microBatch : step.microBatches) {
+                std::int64_t aligned = 0;
+                for (const Piece& piece : microBatch.pieces)
+                    aligned += (piece.length() + 15) / 16 * 16;
+                EXPECT_LE(aligned, isVariableLength(strategy.name) ? 160 : 128);
+                EXPECT_LE(microBatch.pieces.size(), 3u);
+            }
+    }
+}
+
+TEST(PackingConservation, HoldsForTheSolver) {
+    for (const NamedLengths& hostile : hostileLengths(64)) {
+        if (hostile.lengths.size() > 100)
+            continue;  // a program run a batch; larger sets are the other packers'
+        PackingCase given{.strategy = "solver", .window = 64, .dp = 2, .microBatches = 2, .batches = 2};
+        Scenario scenario = scenarioOf(given);
+        scenario.packing.timeLimitSeconds = 0.2;
+        CostModel cost = costOf(scenario);
+        PackedSource packed = packSource(scenario, cost, GivenLengths(hostile.lengths), constantsOf(given));
+        SCOPED_TRACE(hostile.name);
+        expectEveryTokenOnce(packed, hostile.lengths);
+        expectWellFormedSteps(packed, given, 64);
+    }
 }
 
 TEST(PackingConservation, HoldsForTheTileCost) {
@@ -146,7 +192,7 @@ TEST(PackingConservation, HoldsForTheTileCost) {
         std::vector<std::int64_t> lengths = randomLengths(5, 2000, given.window);
         PackedSource packed = packSource(scenario, cost, GivenLengths(lengths), constantsOf(given));
         expectEveryTokenOnce(packed, lengths);
-        expectWellFormedSteps(packed, given, strategy.name == "wlb" ? 640 : 512);
+        expectWellFormedSteps(packed, given, isVariableLength(strategy.name) ? 640 : 512);
     }
 }
 

@@ -151,9 +151,9 @@ TEST(PackerRegistry, RefusesUnknownAndUnbuiltStrategiesByName) {
         }
         return "";
     };
-    EXPECT_EQ(refusal("wlbb"), "packing.strategy=wlbb: expected one of sequential, greedy, wlb");
-    EXPECT_EQ(refusal("solver"),
-              "packing.strategy=solver is not built yet; use one of sequential, greedy, wlb");
+    const std::string names = "sequential, greedy, solver, first-fit, best-fit, karmarkar-karp, wlb";
+    EXPECT_EQ(refusal("wlbb"), "packing.strategy=wlbb: expected one of " + names);
+    EXPECT_EQ(refusal("refined"), "packing.strategy=refined is not built yet; use one of " + names);
     for (std::string_view name : packerNames())
         EXPECT_EQ(refusal(std::string(name)), "");
 }

@@ -212,7 +212,7 @@ TEST(Planner, RefusesWhatIsNotBuiltByItsKey) {
     Scenario scenario = folder.scenario();
     scenario.schedule.kind = "gpipe";
     EXPECT_THAT(badInput([&] { Planner{scenario}; }), HasSubstr("schedule.kind"));
-    scenario = folder.scenario("karmarkar-karp");
+    scenario = folder.scenario("refined");
     EXPECT_THAT(badInput([&] { Planner{scenario}; }), HasSubstr("packing.strategy"));
     scenario = folder.scenario("wlb", "striped");
     EXPECT_THAT(badInput([&] { Planner{scenario}; }), HasSubstr("sharding.strategy"));

@@ -30,10 +30,16 @@ double gap(const PublishedTable& table, std::string_view row, std::string_view c
     return std::nan("");
 }
 
+const PublishedTable& table2() {
+    static const PublishedTable table = reproduce("table2", 200);
+    return table;
+}
+
 TEST(Reproduction, PackingBalanceMeetsTheMultiBatchAndQueueRowsOfTable2) {
-    const PublishedTable table = reproduce("table2", 200);
+    const PublishedTable& table = table2();
     for (const char* row : {"fixed-length greedy, 2 batches", "fixed-length greedy, 4 batches",
-                            "fixed-length greedy, 8 batches", "wlb, 2 queues", "wlb, 3 queues"})
+                            "fixed-length greedy, 8 batches", "fixed-length solver, 2 batches",
+                            "fixed-length solver, 4 batches", "wlb, 2 queues", "wlb, 3 queues"})
         EXPECT_NEAR(gap(table, row, "imbalance"), 0, 0.06) << row;
     EXPECT_NEAR(gap(table, "original", "imbalance"), 0, 0.08);
     EXPECT_NEAR(gap(table, "fixed-length greedy, 1 batch", "imbalance"), 0, 0.10);
@@ -41,7 +47,7 @@ TEST(Reproduction, PackingBalanceMeetsTheMultiBatchAndQueueRowsOfTable2) {
 }
 
 TEST(Reproduction, PackingBalanceHasTheOrderOfTable2) {
-    const PublishedTable table = reproduce("table2", 200);
+    const PublishedTable& table = table2();
     const char* worstFirst[] = {"original", "fixed-length greedy, 1 batch", "fixed-length greedy, 2 batches",
                                 "fixed-length greedy, 4 batches", "wlb, 2 queues"};
     for (std::size_t i = 1; i < std::size(worstFirst); ++i)
@@ -49,7 +55,8 @@ TEST(Reproduction, PackingBalanceHasTheOrderOfTable2) {
                   predicted(table, worstFirst[i - 1], "imbalance"))
             << worstFirst[i];
     for (const PublishedFigure& figure : table.figures)
-        if (figure.column == "overhead ms" && figure.published.value() > 0) {
+        if (figure.column == "overhead ms" && figure.published.value() > 0 &&
+            figure.row.find("solver") == std::string::npos) {
             EXPECT_LT(figure.predicted, figure.published.value()) << figure.row;
         }
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/packing/greedy_packer.h"
+#include "core/packing/pool_packer.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <iterator>
-#include <set>
 #include <utility>
 
 #include "core/base/error.h"
@@ -22,28 +21,19 @@ bool windowBounds(const PackerSetup& setup) {
            *setup.scenario.packing.maxTokens >= setup.scenario.lengths.window;
 }
 
-std::string_view limitKey(const PackerSetup& setup) {
-    return windowBounds(setup) ? "lengths.window" : "packing.max_tokens";
-}
-
-MicroBatchLimits greedyLimits(const PackerSetup& setup) {
-    std::int64_t tokens =
-        windowBounds(setup) ? setup.scenario.lengths.window : *setup.scenario.packing.maxTokens;
-    return microBatchLimits(setup.scenario, tokens, limitKey(setup));
-}
-
-struct Bin {
-    MicroBatch microBatch;
-    std::int64_t pairs = 0;
-    std::int64_t alignedTokens = 0;
-};
-
 }  // namespace
 
-GreedyPacker::GreedyPacker(const PackerSetup& setup)
+FixedLengthLimits fixedLengthLimits(const PackerSetup& setup) {
+    const std::string_view key = windowBounds(setup) ? "lengths.window" : "packing.max_tokens";
+    const std::int64_t tokens =
+        windowBounds(setup) ? setup.scenario.lengths.window : *setup.scenario.packing.maxTokens;
+    return {microBatchLimits(setup.scenario, tokens, key), key};
+}
+
+PoolPacker::PoolPacker(const PackerSetup& setup)
     : cost_(&setup.cost),
-      limits_(greedyLimits(setup)),
-      limitKey_(limitKey(setup)),
+      limits_(fixedLengthLimits(setup).limits),
+      limitKey_(fixedLengthLimits(setup).key),
       dp_(setup.scenario.layout.dp),
       microBatchesPerRank_(setup.scenario.microBatches),
       batches_(static_cast<std::size_t>(setup.scenario.packing.batches)) {
@@ -51,7 +41,7 @@ GreedyPacker::GreedyPacker(const PackerSetup& setup)
         throw Error(fmt::format("packing.batches={}: expected 1 or more", setup.scenario.packing.batches));
 }
 
-std::vector<PackedStep> GreedyPacker::pack(const GlobalBatch& batch) {
+std::vector<PackedStep> PoolPacker::pack(const GlobalBatch& batch) {
     weigh(batch.pieces, *cost_, limits_, limitKey_, pool_);
     if (!nextStep_)
         nextStep_ = batch.step;
@@ -61,7 +51,7 @@ std::vector<PackedStep> GreedyPacker::pack(const GlobalBatch& batch) {
     return packPool();
 }
 
-std::optional<PackedStep> GreedyPacker::drain() {
+std::optional<PackedStep> PoolPacker::drain() {
     if (ready_.empty()) {
         if (kinds_.empty() && pool_.empty())
             return std::nullopt;
@@ -75,7 +65,7 @@ std::optional<PackedStep> GreedyPacker::drain() {
     return step;
 }
 
-std::vector<PackedStep> GreedyPacker::packPool() {
+std::vector<PackedStep> PoolPacker::packPool() {
     auto started = std::chrono::steady_clock::now();
     std::size_t perStep = static_cast<std::size_t>(dp_) * microBatchesPerRank_;
     std::vector<MicroBatch> bins = fillBins(kinds_.size() * perStep);
@@ -100,43 +90,19 @@ std::vector<PackedStep> GreedyPacker::packPool() {
     return steps;
 }
 
-std::vector<MicroBatch> GreedyPacker::fillBins(std::size_t count) {
+std::vector<MicroBatch> PoolPacker::fillBins(std::size_t count) {
     sortLongestFirst(pool_);
-    std::vector<Bin> bins(count);
-    std::set<std::pair<std::int64_t, std::size_t>> leastFirst;
-    for (std::size_t bin = 0; bin < count; ++bin)
-        leastFirst.emplace(0, bin);
+    const BinAssignment assignment = assign(pool_, count);
+    std::vector<MicroBatch> microBatches = microBatchesOf(pool_, assignment, count);
     std::vector<WeighedPiece> carried;
-    for (const WeighedPiece& piece : pool_) {
-        std::int64_t length = piece.piece.length();
-        auto fits = [&](const std::pair<std::int64_t, std::size_t>& entry) {
-            const Bin& bin = bins[entry.second];
-            return limits_.takes(bin.alignedTokens, static_cast<std::int64_t>(bin.microBatch.pieces.size()),
-                                 length);
-        };
-        auto chosen = std::find_if(leastFirst.begin(), leastFirst.end(), fits);
-        if (chosen == leastFirst.end()) {
-            carried.push_back(piece);
-            continue;
-        }
-        Bin& bin = bins[chosen->second];
-        append(bin.microBatch, piece);
-        bin.pairs += attentionPairs({length, 0});
-        bin.alignedTokens += limits_.alignedLength(length);
-        auto node = leastFirst.extract(chosen);
-        node.value().first = bin.pairs;
-        leastFirst.insert(std::move(node));
-    }
+    for (std::size_t i = 0; i < pool_.size(); ++i)
+        if (assignment[i] == kNoBin)
+            carried.push_back(pool_[i]);
     pool_ = std::move(carried);
-    std::stable_sort(bins.begin(), bins.end(), [](const Bin& a, const Bin& b) { return a.pairs > b.pairs; });
-    std::vector<MicroBatch> microBatches;
-    microBatches.reserve(count);
-    for (Bin& bin : bins)
-        microBatches.push_back(std::move(bin.microBatch));
     return microBatches;
 }
 
-std::vector<Piece> GreedyPacker::waiting() const {
+std::vector<Piece> PoolPacker::waiting() const {
     std::vector<Piece> pieces;
     for (const WeighedPiece& piece : pool_)
         pieces.push_back(piece.piece);
