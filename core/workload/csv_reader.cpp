@@ -10,7 +10,7 @@
 #include <string>
 
 #include "core/workload/listed_lengths.h"
-#include "core/workload/mapped_file.h"
+#include "core/workload/text_source.h"
 
 namespace ballast {
 
@@ -114,8 +114,6 @@ std::string listed(const Row& names) {
 std::size_t findColumn(const Row& first, std::string_view column, const RowReader& rows,
                        const LengthCollector& errors) {
     if (column.empty()) {
-        if (first.size() == 2 && trimmed(first[0]) == "length" && trimmed(first[1]) == "count")
-            errors.refuse(rows.line(), "a histogram (length,count) is not built yet; give one length a row");
         if (first.size() > 1)
             errors.refuse(rows.line(), fmt::format("{} columns ({}); name one as PATH#COLUMN", first.size(),
                                                    listed(first)));
@@ -161,9 +159,43 @@ std::vector<std::int64_t> parseCsvLengths(std::string_view text, char separator,
     return lengths.take();
 }
 
+std::optional<std::vector<HistogramLengths::Row>> parseHistogram(std::string_view text, char separator,
+                                                                 std::string_view place) {
+    LengthCollector cells(place);
+    RowReader reader(text, separator, cells);
+    Row row;
+    if (!reader.next(row) || row.size() != 2 || trimmed(row[0]) != "length" || trimmed(row[1]) != "count")
+        return std::nullopt;
+    constexpr std::int64_t kMostDocuments = std::int64_t{1} << 40;
+    std::vector<HistogramLengths::Row> rows;
+    std::int64_t documents = 0;
+    std::int64_t tokens = 0;
+    while (reader.next(row)) {
+        if (row.size() != 2)
+            cells.refuse(reader.line(),
+                         fmt::format("expected 2 cells, length and count, found {}", row.size()));
+        LengthCollector pair(place);
+        pair.addText(row[0], reader.line(), "column length");
+        pair.addText(row[1], reader.line(), "column count");
+        const std::vector<std::int64_t> numbers = pair.take();
+        const HistogramLengths::Row added{numbers[0], numbers[1]};
+        if (added.count > kMostDocuments - documents)
+            cells.refuse(reader.line(), "the counts up to here sum to more than 2^40 documents");
+        if (added.length > 0 && added.count > (kMaxTokens - tokens) / added.length)
+            cells.refuse(reader.line(), "the lengths up to here sum to more than 2^62 tokens");
+        documents += added.count;
+        tokens += added.length * added.count;
+        rows.push_back(added);
+    }
+    return rows;
+}
+
 std::unique_ptr<LengthSource> openCsv(const std::filesystem::path& file, char separator,
                                       std::string_view column) {
-    const MappedFile mapped(file);
+    const TextSource mapped(file);
+    if (column.empty())
+        if (const auto rows = parseHistogram(mapped.text(), separator, file.string()))
+            return std::make_unique<HistogramLengths>(file.string(), *rows);
     return std::make_unique<ListedLengths>(file.string(),
                                            parseCsvLengths(mapped.text(), separator, column, file.string()));
 }

@@ -8,8 +8,9 @@
 #include <optional>
 #include <string>
 
+#include "core/base/error.h"
 #include "core/workload/listed_lengths.h"
-#include "core/workload/mapped_file.h"
+#include "core/workload/text_source.h"
 
 namespace ballast {
 
@@ -151,8 +152,74 @@ std::vector<std::int64_t> parseJsonLengths(std::string_view text, std::string_vi
     return lengths.take();
 }
 
+namespace {
+
+/// Listens to the parser for one array of whole numbers.
+class ArrayListener : public nlohmann::json_sax<nlohmann::json> {
+  public:
+    explicit ArrayListener(LengthCollector& lengths) : lengths_(lengths) {}
+
+    bool null() override { return refuse("null"); }
+    bool boolean(bool) override { return refuse("true or false"); }
+    bool number_integer(number_integer_t number) override {
+        if (number < 0)
+            return refuse(fmt::format("{}", number));
+        return add(number);
+    }
+    bool number_unsigned(number_unsigned_t number) override {
+        if (number > static_cast<number_unsigned_t>(kMaxTokens))
+            return refuse(fmt::format("{}, more than 2^62", number));
+        return add(static_cast<std::int64_t>(number));
+    }
+    bool number_float(number_float_t, const string_t& text) override { return refuse(excerpt(text)); }
+    bool string(string_t& text) override { return refuse("\"" + excerpt(text) + "\""); }
+    bool binary(binary_t&) override { return refuse("binary data"); }
+    bool start_object(std::size_t) override { return refuse("an object"); }
+    bool key(string_t&) override { return true; }
+    bool end_object() override { return true; }
+    bool start_array(std::size_t) override { return depth_++ == 0 || refuse("an array"); }
+    bool end_array() override { return true; }
+    bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
+        sentence_ = fmt::format("byte {}: broken JSON", position);
+        return false;
+    }
+
+    const std::string& sentence() const { return sentence_; }
+
+  private:
+    bool add(std::int64_t length) {
+        if (depth_ == 0)
+            return refuse("a number alone");
+        lengths_.add(length, 1);
+        ++count_;
+        return true;
+    }
+    bool refuse(const std::string& found) {
+        sentence_ =
+            fmt::format("number {}: expected a length of 0 or more in one array, found {}", count_, found);
+        return false;
+    }
+
+    LengthCollector& lengths_;
+    std::string sentence_;
+    std::int64_t depth_ = 0;
+    std::int64_t count_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::int64_t> parseJsonArray(std::string_view text, std::string_view place) {
+    text = withoutByteOrderMark(text);
+    LengthCollector lengths(place);
+    ArrayListener listener(lengths);
+    nlohmann::json::sax_parse(text.begin(), text.end(), &listener);
+    if (!listener.sentence().empty())
+        throw Error(fmt::format("{}: {}", place, listener.sentence()));
+    return lengths.take();
+}
+
 std::unique_ptr<LengthSource> openJsonLines(const std::filesystem::path& file, std::string_view field) {
-    const MappedFile mapped(file);
+    const TextSource mapped(file);
     return std::make_unique<ListedLengths>(file.string(),
                                            parseJsonLengths(mapped.text(), field, file.string()));
 }

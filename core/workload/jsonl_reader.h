@@ -16,6 +16,9 @@ namespace ballast {
 /// are skipped. Throws Error "<place>: line <n>: ...". A line is scanned, not built, so memory stays small.
 std::vector<std::int64_t> parseJsonLengths(std::string_view text, std::string_view field,
                                            std::string_view place);
+/// One JSON array of whole numbers. Throws Error "<place>: ...".
+std::vector<std::int64_t> parseJsonArray(std::string_view text, std::string_view place);
+
 std::unique_ptr<LengthSource> openJsonLines(const std::filesystem::path& file, std::string_view field);
 
 }  // namespace ballast

@@ -15,32 +15,41 @@
 #include "core/workload/length_preset.h"
 #include "core/workload/listed_lengths.h"
 #include "core/workload/mapped_file.h"
+#include "core/workload/npy_reader.h"
 #include "core/workload/text_reader.h"
+#include "core/workload/text_source.h"
 
 namespace ballast {
 
 namespace {
 
-constexpr std::string_view kBuilt = "use .idx, .csv, .tsv, .jsonl or .txt";
+constexpr std::string_view kBuilt =
+    "use .idx, .npy, .csv, .tsv, .jsonl, .json or .txt, the text formats also with .gz or .zst";
 
-enum class Format { Idx, Csv, Tsv, JsonLines, Text };
+enum class Format { Idx, Npy, Csv, Tsv, JsonLines, Json, Text };
 
 Format formatOf(const std::filesystem::path& file) {
-    const std::string extension = file.extension().string();
-    if (extension == ".idx")
+    const bool compressed = compressionOf(file) != Compression::None;
+    const std::string extension = (compressed ? file.stem() : file).extension().string();
+    if (extension == ".idx" && !compressed)
         return Format::Idx;
+    if (extension == ".npy" && !compressed)
+        return Format::Npy;
     if (extension == ".csv")
         return Format::Csv;
     if (extension == ".tsv")
         return Format::Tsv;
     if (extension == ".jsonl" || extension == ".ndjson")
         return Format::JsonLines;
+    if (extension == ".json")
+        return Format::Json;
     if (extension == ".txt")
         return Format::Text;
     if (extension == ".bin")
         throw Error(fmt::format("{}: name the .idx beside it", file.string()));
-    if (extension == ".npy" || extension == ".gz" || extension == ".zst")
-        throw Error(fmt::format("{}: {} is not built yet; {}", file.string(), extension, kBuilt));
+    if (compressed && (extension == ".idx" || extension == ".npy"))
+        throw Error(fmt::format("{}: {} is read from memory as it lies; decompress it first", file.string(),
+                                extension));
     throw Error(fmt::format("{}: \"{}\" is no format of lengths; {}", file.string(), extension, kBuilt));
 }
 
@@ -55,15 +64,28 @@ void checkSource(const SourcePath& source) {
     if (format == Format::Idx && size == 0)
         throw Error(
             fmt::format("{}: empty file, expected a {}-byte header", source.file.string(), kIdxHeaderBytes));
-    if (!source.name.empty() && (format == Format::Idx || format == Format::Text))
+    if (!source.name.empty() &&
+        (format == Format::Idx || format == Format::Npy || format == Format::Json || format == Format::Text))
         throw Error(fmt::format("{}#{}: only .csv, .tsv and .jsonl have named columns or fields",
                                 source.file.string(), source.name));
 }
 
-std::unique_ptr<LengthSource> openFile(const SourcePath& source) {
+/// An array of lengths, or a distribution as in resources/lengths.
+std::unique_ptr<LengthSource> openJson(const std::filesystem::path& file, std::uint64_t seed) {
+    const TextSource source(file);
+    if (trimmed(withoutByteOrderMark(source.text())).starts_with('{'))
+        return std::make_unique<LengthPreset>(source.text(), file.string(), seed);
+    return std::make_unique<ListedLengths>(file.string(), parseJsonArray(source.text(), file.string()));
+}
+
+std::unique_ptr<LengthSource> openFile(const SourcePath& source, std::uint64_t seed) {
     switch (formatOf(source.file)) {
         case Format::Idx:
             return std::make_unique<IdxSource>(source.file);
+        case Format::Npy:
+            return std::make_unique<NpySource>(source.file);
+        case Format::Json:
+            return openJson(source.file, seed);
         case Format::Csv:
             return openCsv(source.file, ',', source.name);
         case Format::Tsv:
@@ -142,9 +164,13 @@ std::unique_ptr<LengthSource> openLengthSource(std::span<const std::string> sour
     }
     std::vector<std::unique_ptr<LengthSource>> parts;
     for (const SourcePath& path : paths)
-        parts.push_back(openFile(path));
+        parts.push_back(openFile(path, seed));
     if (parts.size() == 1)
         return std::move(parts.front());
+    for (const auto& part : parts)
+        if (!part->documents())
+            throw Error(fmt::format("{}: a distribution never ends, so nothing can be joined to it",
+                                    part->description()));
     checkTotal(parts);
     return std::make_unique<JoinedLengths>(std::move(parts));
 }

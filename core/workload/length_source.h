@@ -29,9 +29,10 @@ class LengthSource {
     virtual std::string description() const = 0;
 };
 
-/// Opens a preset by name (drawn with `seed`), or files: .idx, .csv/.tsv (`PATH#COLUMN`), .jsonl
-/// (`PATH#FIELD`), .txt. Several paths are joined in order. All are checked before anything is read. Throws
-/// Error with file and line or offset.
+/// Opens a preset by name (drawn with `seed`), or files: .idx, .npy, .csv/.tsv (`PATH#COLUMN`, or a histogram
+/// length,count), .jsonl (`PATH#FIELD`), .txt, .json (an array of lengths, or a distribution like the
+/// presets'); the text formats also as .gz or .zst. Several paths are joined in order. All are checked before
+/// anything is read. Throws Error with file and line or offset.
 std::unique_ptr<LengthSource> openLengthSource(std::span<const std::string> source, std::uint64_t seed);
 
 std::vector<std::string> lengthPresetNames();

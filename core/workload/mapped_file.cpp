@@ -37,17 +37,30 @@ MappedFile::MappedFile(const std::filesystem::path& file) {
     const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
         failOn(file, "open");
-    if (size_ > 0) {
-        void* mapped = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor, 0);
-        if (mapped == MAP_FAILED) {
-            const int problem = errno;
-            ::close(descriptor);
-            errno = problem;
-            failOn(file, "map");
-        }
-        data_ = static_cast<const std::byte*>(mapped);
+    try {
+        map(descriptor, file);
+    } catch (...) {
+        ::close(descriptor);
+        throw;
     }
     ::close(descriptor);
+}
+
+MappedFile::MappedFile(int descriptor, const std::filesystem::path& name) {
+    struct stat status {};
+    if (::fstat(descriptor, &status) != 0)
+        failOn(name, "read");
+    size_ = static_cast<std::size_t>(status.st_size);
+    map(descriptor, name);
+}
+
+void MappedFile::map(int descriptor, const std::filesystem::path& name) {
+    if (size_ == 0)
+        return;
+    void* mapped = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    if (mapped == MAP_FAILED)
+        failOn(name, "map");
+    data_ = static_cast<const std::byte*>(mapped);
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept

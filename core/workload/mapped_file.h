@@ -15,6 +15,8 @@ class MappedFile {
   public:
     /// Throws Error naming the file when it is missing, no regular file, or can't be read.
     explicit MappedFile(const std::filesystem::path& file);
+    /// A file that is open already, under the name that errors give; the descriptor stays the caller's.
+    MappedFile(int descriptor, const std::filesystem::path& name);
     ~MappedFile();
     MappedFile(MappedFile&& other) noexcept;
     MappedFile& operator=(MappedFile&&) = delete;
@@ -24,6 +26,8 @@ class MappedFile {
     std::int64_t size() const { return static_cast<std::int64_t>(size_); }
 
   private:
+    void map(int descriptor, const std::filesystem::path& name);
+
     const std::byte* data_ = nullptr;
     std::size_t size_ = 0;
 };

@@ -2,7 +2,7 @@
 #include "core/workload/text_reader.h"
 
 #include "core/workload/listed_lengths.h"
-#include "core/workload/mapped_file.h"
+#include "core/workload/text_source.h"
 
 namespace ballast {
 
@@ -18,7 +18,7 @@ std::vector<std::int64_t> parseTextLengths(std::string_view text, std::string_vi
 }
 
 std::unique_ptr<LengthSource> openText(const std::filesystem::path& file) {
-    const MappedFile mapped(file);
+    const TextSource mapped(file);
     return std::make_unique<ListedLengths>(file.string(), parseTextLengths(mapped.text(), file.string()));
 }
 

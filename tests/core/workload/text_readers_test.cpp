@@ -87,7 +87,6 @@ TEST(CsvReader, AsksForAColumnWhenThereAreSeveral) {
     EXPECT_THAT(csvRefusal("name,tokens\na,3\n", "bytes"),
                 HasSubstr("no column \"bytes\"; there are: name, tokens"));
     EXPECT_THAT(csvRefusal("name,tokens\na,3\n", "3"), HasSubstr("no column 3; the row has columns 1 to 2"));
-    EXPECT_THAT(csvRefusal("length,count\n3,5\n"), HasSubstr("a histogram (length,count) is not built yet"));
 }
 
 TEST(CsvReader, RefusesRaggedRowsAndBadCellsWithTheirLine) {
@@ -162,14 +161,11 @@ TEST(LengthSource, ReportsEmptyTextFilesAsNoDocuments) {
     }
 }
 
-TEST(LengthSource, RefusesWhatIsNotBuiltOrNotThereByName) {
+TEST(LengthSource, RefusesWhatIsNoSourceByName) {
     TemporaryFolder folder;
     const auto refusal = [&](const std::vector<std::string>& source) {
         return errorSentence([&] { openLengthSource(source, 1); });
     };
-    EXPECT_THAT(refusal({folder.write("a.npy", "x")}), HasSubstr(".npy is not built yet; use .idx, .csv"));
-    EXPECT_THAT(refusal({folder.write("a.csv.gz", "x")}), HasSubstr(".gz is not built yet"));
-    EXPECT_THAT(refusal({folder.write("a.csv.zst", "x")}), HasSubstr(".zst is not built yet"));
     EXPECT_THAT(refusal({folder.write("a.parquet", "x")}), HasSubstr("\".parquet\" is no format of lengths"));
     EXPECT_THAT(refusal({folder.write("a.bin", "x")}), HasSubstr("name the .idx beside it"));
     EXPECT_THAT(refusal({folder.write("a.txt", "1") + "#x"}), HasSubstr("only .csv, .tsv and .jsonl"));

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/job/model_spec.h"
+#include "tests/fuzz/fuzz_input.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    return ballast::readOrRefuse(
+        [&] { ballast::parseModelSpec(ballast::asText(data, size), "config.json"); });
+}
