@@ -139,7 +139,8 @@ void addLengthsCommand(Program& program) {
     CLI::App* command = program.app.add_subcommand("lengths", "statistics of document lengths");
     command
         ->add_option("source", arguments->source,
-                     "a preset, or files: .idx, .csv, .tsv, .jsonl (PATH#NAME), .txt")
+                     "a preset, or files: .idx, .npy, .csv, .tsv, .jsonl (PATH#NAME), .json, .txt, texts "
+                     "also .gz or .zst")
         ->required();
     command->add_option("--window", arguments->window, "context window in tokens (default 131072)")
         ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));

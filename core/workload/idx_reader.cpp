@@ -90,6 +90,17 @@ std::int64_t IdxTable::documentLength(std::int64_t document) const {
     return length;
 }
 
+void IdxTable::copyDocumentLengths(std::int64_t first, std::span<std::int64_t> out) const {
+    BALLAST_CHECK(first >= 0 && first + static_cast<std::int64_t>(out.size()) <= documents_);
+    std::int64_t begin = firstSequence(first);
+    for (std::int64_t& length : out) {
+        const auto end = readAt<std::int64_t>(bytes_, documentOffset(++first));
+        length = 0;
+        for (; begin < end; ++begin)
+            length += readAt<std::int32_t>(bytes_, lengthOffset(begin));
+    }
+}
+
 void IdxTable::checkHeader(std::string_view place) {
     const auto size = static_cast<std::int64_t>(bytes_.size());
     if (size == 0)

@@ -49,6 +49,8 @@ class IdxTable {
     /// First sequence of a document; of `documents()`: the number of sequences.
     std::int64_t firstSequence(std::int64_t document) const;
     std::int64_t documentLength(std::int64_t document) const;
+    /// Lengths of `out.size()` documents from `first` on.
+    void copyDocumentLengths(std::int64_t first, std::span<std::int64_t> out) const;
     /// Bytes of .bin that the pointers need.
     std::int64_t binBytes() const { return binBytes_; }
     bool hasModes() const { return hasModes_; }
@@ -84,6 +86,9 @@ class IdxSource : public LengthSource {
     std::optional<std::int64_t> documents() const override { return table_.documents(); }
     std::int64_t sampleDocuments() const override { return table_.documents(); }
     std::int64_t length(std::int64_t document) const override { return table_.documentLength(document); }
+    void copyLengths(std::int64_t first, std::span<std::int64_t> out) const override {
+        table_.copyDocumentLengths(first, out);
+    }
     std::vector<std::string> notices() const override;
     std::string description() const override { return path_; }
 

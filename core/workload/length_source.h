@@ -23,6 +23,11 @@ class LengthSource {
     virtual std::int64_t sampleDocuments() const = 0;
     /// Length in tokens of a document; 0 <= document < documents().
     virtual std::int64_t length(std::int64_t document) const = 0;
+    /// Lengths of `out.size()` documents from `first` on.
+    virtual void copyLengths(std::int64_t first, std::span<std::int64_t> out) const {
+        for (std::int64_t& each : out)
+            each = length(first++);
+    }
     /// Sentences about harmless oddities ("lengths.csv: no documents").
     virtual std::vector<std::string> notices() const { return {}; }
     /// Where the numbers are from, for printing beside results.

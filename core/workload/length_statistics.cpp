@@ -7,7 +7,9 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <functional>
+#include <ranges>
+
+#include "core/workload/length_counts.h"
 
 namespace ballast {
 
@@ -22,24 +24,17 @@ double pairsOf(std::int64_t length) {
     return tokens * (tokens + 1) / 2;
 }
 
-std::vector<std::int64_t> allLengths(const LengthSource& source) {
-    std::vector<std::int64_t> lengths(static_cast<std::size_t>(source.sampleDocuments()));
-    for (std::size_t document = 0; document < lengths.size(); ++document)
-        lengths[document] = source.length(static_cast<std::int64_t>(document));
-    return lengths;
-}
-
-/// Nearest rank: the least length that at least `percent` of the documents do not exceed. Reorders `lengths`.
-std::vector<std::pair<double, std::int64_t>> percentilesOf(std::vector<std::int64_t>& lengths) {
+/// Nearest rank: the least length that at least `percent` of the documents do not exceed.
+std::vector<std::pair<double, std::int64_t>> percentilesOf(const LengthCounts& counts) {
     std::vector<std::pair<double, std::int64_t>> percentiles;
-    auto sortedUpTo = lengths.begin();
+    auto at = counts.counts().begin();
+    std::int64_t upToHere = at->documents;
     for (const double percent : kPercents) {
-        const double rank = std::ceil(percent * static_cast<double>(lengths.size()) / 100);
-        const auto place =
-            lengths.begin() + std::max<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(rank) - 1, 0);
-        std::nth_element(sortedUpTo, place, lengths.end());
-        percentiles.emplace_back(percent, *place);
-        sortedUpTo = place;
+        const auto rank = static_cast<std::int64_t>(
+            std::max(1.0, std::ceil(percent * static_cast<double>(counts.documents()) / 100)));
+        while (upToHere < rank)
+            upToHere += (++at)->documents;
+        percentiles.emplace_back(percent, at->length);
     }
     return percentiles;
 }
@@ -62,23 +57,24 @@ double percentOf(double part, double whole) {
 }  // namespace
 
 LengthStatistics lengthStatistics(const LengthSource& source, std::int64_t window) {
+    const LengthCounts counts(source);
     LengthStatistics statistics;
-    std::vector<std::int64_t> lengths = allLengths(source);
-    statistics.documents = static_cast<std::int64_t>(lengths.size());
+    statistics.documents = counts.documents();
     std::array<LengthBucket, 65> buckets;
     double squares = 0;
-    for (const std::int64_t length : lengths) {
+    for (const auto& [length, documents] : counts.counts()) {
+        const auto times = static_cast<double>(documents);
         LengthBucket& bucket = buckets[bucketOf(length)];
-        ++bucket.documents;
-        bucket.tokens += length;
-        bucket.attentionWork += pairsOf(length);
-        squares += static_cast<double>(length) * static_cast<double>(length);
-        statistics.tokens += length;
+        bucket.documents += documents;
+        bucket.tokens += length * documents;
+        bucket.attentionWork += times * pairsOf(length);
+        squares += times * static_cast<double>(length) * static_cast<double>(length);
+        statistics.tokens += length * documents;
         statistics.maximum = std::max(statistics.maximum, length);
-        statistics.empty += length == 0 ? 1 : 0;
+        statistics.empty += length == 0 ? documents : 0;
         if (length > window) {
-            ++statistics.overlongDocuments;
-            statistics.overlongTokens += length;
+            statistics.overlongDocuments += documents;
+            statistics.overlongTokens += length * documents;
         }
     }
     for (std::size_t index = 0; index < buckets.size(); ++index) {
@@ -92,7 +88,7 @@ LengthStatistics lengthStatistics(const LengthSource& source, std::int64_t windo
     }
     if (statistics.documents > 0) {
         statistics.mean = static_cast<double>(statistics.tokens) / static_cast<double>(statistics.documents);
-        statistics.percentiles = percentilesOf(lengths);
+        statistics.percentiles = percentilesOf(counts);
     }
     if (statistics.tokens > 0)
         statistics.tokenWeightedMean = squares / static_cast<double>(statistics.tokens);
@@ -100,17 +96,16 @@ LengthStatistics lengthStatistics(const LengthSource& source, std::int64_t windo
 }
 
 double attentionShareOfLongest(const LengthSource& source, double documentShare) {
-    std::vector<std::int64_t> lengths = allLengths(source);
-    const double wanted = std::ceil(documentShare * static_cast<double>(lengths.size()));
-    const auto count = std::clamp<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(wanted), 0,
-                                                  static_cast<std::ptrdiff_t>(lengths.size()));
-    std::nth_element(lengths.begin(), lengths.begin() + count, lengths.end(), std::greater<>());
+    const LengthCounts counts(source);
+    const double wanted = std::ceil(documentShare * static_cast<double>(counts.documents()));
+    auto left = static_cast<std::int64_t>(std::clamp(wanted, 0.0, static_cast<double>(counts.documents())));
     double longest = 0;
     double all = 0;
-    for (std::ptrdiff_t index = 0; index < static_cast<std::ptrdiff_t>(lengths.size()); ++index) {
-        const double pairs = pairsOf(lengths[static_cast<std::size_t>(index)]);
-        all += pairs;
-        longest += index < count ? pairs : 0;
+    for (const auto& [length, documents] : counts.counts() | std::views::reverse) {
+        const std::int64_t taken = std::min(left, documents);
+        left -= taken;
+        longest += static_cast<double>(taken) * pairsOf(length);
+        all += static_cast<double>(documents) * pairsOf(length);
     }
     return all > 0 ? longest / all : 0;
 }

@@ -167,7 +167,9 @@ void ScenarioForm::buildLengths() {
     order_ = choice({QStringLiteral("shuffled"), QStringLiteral("source")}, false);
     seed_ = number(0, 1 << 30, {});
     addField(form, QStringLiteral("lengths.source"), tr("Source"), source_,
-             tr("A preset, or a path of .idx, .csv#COLUMN, .jsonl#FIELD or .txt; several with a semicolon"));
+             tr("A preset, or a path of .idx, .npy, .csv#COLUMN, .jsonl#FIELD, .json or .txt (texts also "
+                ".gz, .zst); several "
+                "with a semicolon"));
     addField(form, QStringLiteral("lengths.window"), tr("Window"), window_,
              tr("Context window, tokens of a sequence"));
     addField(form, QStringLiteral("lengths.overlong"), tr("Overlong"), overlong_,
