@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/base/check.h"
+
 namespace ballast {
 
 Seconds collectiveSeconds(CollectiveOperation operation, int ranks, Bytes fullTensor, const Link& link) {
@@ -47,6 +49,31 @@ Link groupLink(const ClusterSpec& cluster, std::span<const int> groupRanks) {
         (crossing * link.latencyMicroseconds + (steps - crossing) * inside.latencyMicroseconds) / steps;
     link.bandwidthGBps = std::min(inside.bandwidthGBps, link.bandwidthGBps * static_cast<double>(fewest));
     return link;
+}
+
+Seconds pairwiseExchangeSeconds(const ClusterSpec& cluster, std::span<const int> groupRanks,
+                                std::span<const std::int64_t> bytes) {
+    const std::size_t members = groupRanks.size();
+    BALLAST_CHECK(bytes.size() == members * members);
+    Seconds slowest;
+    for (std::size_t member = 0; member < members; ++member) {
+        Seconds out;
+        Seconds in;
+        for (std::size_t peer = 0; peer < members; ++peer) {
+            if (peer == member)
+                continue;
+            const bool inside =
+                groupRanks[member] / cluster.gpusPerNode == groupRanks[peer] / cluster.gpusPerNode;
+            const std::int64_t sent = bytes[member * members + peer];
+            const std::int64_t received = bytes[peer * members + member];
+            if (sent > 0)
+                out += pointToPointSeconds(Bytes(sent), cluster.link(inside));
+            if (received > 0)
+                in += pointToPointSeconds(Bytes(received), cluster.link(inside));
+        }
+        slowest = std::max({slowest, out, in});
+    }
+    return slowest;
 }
 
 }  // namespace ballast

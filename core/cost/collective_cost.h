@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "core/base/units.h"
@@ -23,5 +24,11 @@ Seconds pointToPointSeconds(Bytes bytes, const Link& link);
 /// of the ring's n-1 steps, nodes-1 cross the network (NVIDIA/nccl src/graph/tuning.cc). The emptiest node
 /// decides.
 Link groupLink(const ClusterSpec& cluster, std::span<const int> groupRanks);
+
+/// Every member sends to every other its own number of bytes, bytes[from*n + to], one peer after the other
+/// in both directions at once; a peer that gets nothing costs nothing. Seconds of the slowest member: the
+/// larger of the sums over its peers of latency + bytes/B, out and in, each over the link between the two.
+Seconds pairwiseExchangeSeconds(const ClusterSpec& cluster, std::span<const int> groupRanks,
+                                std::span<const std::int64_t> bytes);
 
 }  // namespace ballast

@@ -45,6 +45,8 @@ class CostModel {
     const ClusterSpec& cluster() const { return cluster_; }
     const Layout& layout() const { return layout_; }
     CostPass pass() const { return pass_; }
+    /// How keys and values travel between cp ranks: the scenario's sharding.exchange.
+    std::string_view exchange() const { return scenario_.sharding.exchange; }
     /// "fp32" or "bf16": the scenario's, or for auto bf16 where the cluster states its peak.
     std::string_view precision() const { return precision_; }
     /// Bytes of one activation element: 4 for fp32, 2 for bf16.

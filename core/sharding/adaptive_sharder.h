@@ -8,22 +8,19 @@ namespace ballast {
 
 /// Per micro-batch the one of per-sequence and per-document whose slowest rank is faster, ties to
 /// per-sequence: many short slices waste kernel tiles, uneven pairs waste ranks. The result names the
-/// strategy chosen. source: WLB-LLM (OSDI 2025), section 5.3.
+/// strategy chosen. Looks at attention alone, as the paper does. source: WLB-LLM (OSDI 2025), section 5.3.
 class AdaptiveSharder final : public Sharder {
   public:
     /// cost must outlive the sharder
     AdaptiveSharder(int ranks, const CostModel& cost)
-        : perSequence_(ranks), perDocument_(ranks), cost_(&cost) {}
-
-    Sharding shard(std::span<const Piece> pieces) const override;
+        : perSequence_(ranks), perDocument_(ranks, cost), cost_(&cost) {}
 
   private:
+    Sharding split(std::span<const Piece> pieces, int dp) const override;
+
     PerSequenceSharder perSequence_;
     PerDocumentSharder perDocument_;
     const CostModel* cost_;
 };
-
-/// Largest latency over the ranks: attention of one layer, forward and backward.
-Seconds slowestRank(const Sharding& sharding, const CostModel& cost);
 
 }  // namespace ballast

@@ -13,10 +13,10 @@ class PerSequenceSharder final : public Sharder {
     /// ranks  context-parallel degree, 1 or more
     explicit PerSequenceSharder(int ranks) : ranks_(ranks) {}
 
-    /// O(pieces + ranks)
-    Sharding shard(std::span<const Piece> pieces) const override;
-
   private:
+    /// O(pieces + ranks)
+    Sharding split(std::span<const Piece> pieces, int dp) const override;
+
     int ranks_;
 };
 

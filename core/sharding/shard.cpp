@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/sharding/shard.h"
 
-#include <algorithm>
 #include <cstddef>
+
+#include "core/sharding/key_value_exchange.h"
+#include "core/sharding/rank_shares.h"
 
 namespace ballast {
 
@@ -10,6 +12,13 @@ std::int64_t shardTokens(const Shard& shard) {
     std::int64_t tokens = 0;
     for (const Slice& slice : shard)
         tokens += slice.tokens();
+    return tokens;
+}
+
+std::int64_t shardingTokens(const Sharding& sharding) {
+    std::int64_t tokens = 0;
+    for (const Shard& shard : sharding.ranks)
+        tokens += shardTokens(shard);
     return tokens;
 }
 
@@ -26,23 +35,19 @@ Seconds shardLatency(const Shard& shard, const CostModel& cost) {
     return cost.attention(blocks, Direction::Forward) + cost.attention(blocks, Direction::Backward);
 }
 
-std::vector<ShardFigures> shardFigures(const Sharding& sharding, const CostModel& cost) {
-    std::int64_t total = 0;
-    for (const Shard& shard : sharding.ranks)
-        total += shardTokens(shard);
-    std::int64_t headsPerRank = std::max<std::int64_t>(cost.model().kvHeads / cost.layout().tp, 1);
-    std::int64_t bytesPerToken = 2 * headsPerRank * cost.model().headDim * cost.activationBytes();
-    auto receivers = static_cast<std::int64_t>(sharding.ranks.size()) - 1;
-
+std::vector<ShardFigures> shardFigures(const Sharding& sharding, const CostModel& cost, int dp) {
+    ExchangedTokens exchanged = exchangedTokens(sharding, cost);
+    std::int64_t bytesPerToken = keyValueBytesPerToken(cost);
+    std::vector<double> speeds = contextSpeeds(cost, static_cast<int>(sharding.ranks.size()), dp);
     std::vector<ShardFigures> figures;
-    for (const Shard& shard : sharding.ranks) {
+    for (std::size_t i = 0; i < sharding.ranks.size(); ++i) {
         ShardFigures& rank = figures.emplace_back();
-        rank.tokens = shardTokens(shard);
-        for (const AttentionBlock& block : attentionBlocks(shard))
-            rank.pairs += attentionPairs(block);
-        rank.keyValueIn = Bytes((total - rank.tokens) * bytesPerToken);
-        rank.keyValueOut = Bytes(rank.tokens * receivers * bytesPerToken);
-        rank.latency = shardLatency(shard, cost);
+        rank.tokens = shardTokens(sharding.ranks[i]);
+        for (const Slice& slice : sharding.ranks[i])
+            rank.pairs += attentionPairs(slice.block());
+        rank.keyValueIn = Bytes(exchanged.into(i) * bytesPerToken);
+        rank.keyValueOut = Bytes(exchanged.outOf(i) * bytesPerToken);
+        rank.latency = shardLatency(sharding.ranks[i], cost) / speeds[i];
     }
     return figures;
 }

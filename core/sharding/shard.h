@@ -43,14 +43,17 @@ struct ShardFigures {
     std::int64_t pairs = 0;
     Bytes keyValueIn;
     Bytes keyValueOut;
-    Seconds latency;  ///< attention of one layer, forward and backward, gathering copies included
+    Seconds latency;  ///< attention of one layer, forward and backward, at this rank's speed
 };
 
 std::int64_t shardTokens(const Shard& shard);
+std::int64_t shardingTokens(const Sharding& sharding);
 std::vector<AttentionBlock> attentionBlocks(const Shard& shard);
-/// Attention of one layer on one rank, forward and backward; 0 for an empty shard.
+/// Attention of one layer on one rank of speed 1, forward and backward; 0 for an empty shard.
 Seconds shardLatency(const Shard& shard, const CostModel& cost);
-/// One a rank. The exchange is all-gather: a rank receives all other ranks' tokens and sends its own to each.
-std::vector<ShardFigures> shardFigures(const Sharding& sharding, const CostModel& cost);
+/// One a rank. Bytes of the scenario's exchange (key_value_exchange.h): in = tokens received from other
+/// ranks, out = own tokens times their receivers, so that the sums over ranks agree. `dp` says whose speeds
+/// count.
+std::vector<ShardFigures> shardFigures(const Sharding& sharding, const CostModel& cost, int dp = 0);
 
 }  // namespace ballast

@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
 #include "core/base/error.h"
 #include "core/sharding/adaptive_sharder.h"
+#include "core/sharding/contiguous_sharder.h"
+#include "core/sharding/mixed_sharder.h"
+#include "core/sharding/sharding_cost.h"
+#include "core/sharding/striped_sharder.h"
 
 namespace ballast {
 
@@ -24,20 +27,21 @@ struct SharderEntry {
     MakeSharder make;
 };
 
-std::unique_ptr<Sharder> makePerSequence(int ranks, const CostModel&) {
-    return std::make_unique<PerSequenceSharder>(ranks);
+template <class Strategy>
+std::unique_ptr<Sharder> makeByRanks(int ranks, const CostModel&) {
+    return std::make_unique<Strategy>(ranks);
 }
-std::unique_ptr<Sharder> makePerDocument(int ranks, const CostModel&) {
-    return std::make_unique<PerDocumentSharder>(ranks);
-}
-std::unique_ptr<Sharder> makeAdaptive(int ranks, const CostModel& cost) {
-    return std::make_unique<AdaptiveSharder>(ranks, cost);
+template <class Strategy>
+std::unique_ptr<Sharder> makeByCost(int ranks, const CostModel& cost) {
+    return std::make_unique<Strategy>(ranks, cost);
 }
 
-constexpr std::array<SharderEntry, 3> kSharders = {{{"per-sequence", true, makePerSequence},
-                                                    {"per-document", true, makePerDocument},
-                                                    {"adaptive", false, makeAdaptive}}};
-constexpr std::array<std::string_view, 3> kUnbuilt = {"mixed", "striped", "contiguous"};
+constexpr std::array<SharderEntry, 6> kSharders = {{{"per-sequence", true, makeByRanks<PerSequenceSharder>},
+                                                    {"per-document", true, makeByCost<PerDocumentSharder>},
+                                                    {"mixed", true, makeByCost<MixedSharder>},
+                                                    {"striped", true, makeByRanks<StripedSharder>},
+                                                    {"contiguous", true, makeByRanks<ContiguousSharder>},
+                                                    {"adaptive", false, makeByCost<AdaptiveSharder>}}};
 
 }  // namespace
 
@@ -45,10 +49,8 @@ std::unique_ptr<Sharder> makeSharder(std::string_view strategy, int ranks, const
     for (const SharderEntry& entry : kSharders)
         if (entry.name == strategy)
             return entry.make(ranks, cost);
-    std::string names = fmt::format("{}", fmt::join(sharderNames(), ", "));
-    if (std::find(kUnbuilt.begin(), kUnbuilt.end(), strategy) != kUnbuilt.end())
-        throw Error(fmt::format("sharding.strategy={} is not built yet; use one of {}", strategy, names));
-    throw Error(fmt::format("sharding.strategy={}: expected one of {}", strategy, names));
+    throw Error(
+        fmt::format("sharding.strategy={}: expected one of {}", strategy, fmt::join(sharderNames(), ", ")));
 }
 
 std::vector<std::string_view> sharderNames() {
@@ -59,23 +61,23 @@ std::vector<std::string_view> sharderNames() {
 }
 
 ShardingChoice compareShardings(std::span<const Piece> pieces, std::string_view strategy, int ranks,
-                                const CostModel& cost) {
-    std::string chosen = makeSharder(strategy, ranks, cost)->shard(pieces).strategy;
+                                const CostModel& cost, int dp) {
+    std::string chosen = makeSharder(strategy, ranks, cost)->shard(pieces, dp).strategy;
     ShardingChoice choice;
     Seconds least;
     for (const SharderEntry& entry : kSharders) {
         if (!entry.compared)
             continue;
         std::size_t place = choice.strategies.size();
-        Sharding sharding = entry.make(ranks, cost)->shard(pieces);
+        Sharding sharding = entry.make(ranks, cost)->shard(pieces, dp);
         if (sharding.strategy == chosen)
             choice.chosen = place;
-        Seconds slowest = slowestRank(sharding, cost);
-        if (place == 0 || slowest < least) {
-            least = slowest;
+        Seconds seconds = shardingSeconds(sharding, cost, dp);
+        if (place == 0 || seconds < least) {
+            least = seconds;
             choice.oracle = place;
         }
-        choice.figures.push_back(shardFigures(sharding, cost));
+        choice.figures.push_back(shardFigures(sharding, cost, dp));
         choice.strategies.push_back(std::move(sharding));
     }
     return choice;

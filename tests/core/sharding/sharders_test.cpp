@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/sharding/adaptive_sharder.h"
+#include "core/sharding/sharding_cost.h"
 #include "sharding_setup.h"
 
 namespace ballast::testing {
