@@ -2,6 +2,8 @@
 #include "core/sharding/mixed_search.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -15,6 +17,12 @@ namespace ballast {
 namespace {
 
 constexpr int kNotWhole = -1;
+/// From perfectly even to whole pieces wherever they fit.
+constexpr std::array<double, 12> kSlacks = {0.0,  0.0025, 0.005, 0.01, 0.02, 0.04,
+                                            0.08, 0.16,   0.32,  0.64, 1.28, 100.0};
+/// Shares of whole kernel tiles in both chunks waste none. Below a few of them rounding would be coarse.
+constexpr std::int64_t kAlignedShare = 2 * kTileQueries;
+constexpr std::int64_t kLeastAlignedShare = 4 * kAlignedShare;
 
 }  // namespace
 
@@ -24,10 +32,12 @@ MixedSearch::MixedSearch(std::span<const Piece> pieces, const CostModel& cost, i
       sliceCost_(cost),
       needBased_(isNeedBased(cost)),
       speeds_(contextSpeeds(cost, ranks, dp)),
-      group_(contextGroup(cost, ranks, dp)) {
+      group_(contextGroup(cost, ranks, dp)),
+      wanted_(speeds_.size()) {
     BALLAST_CHECK(ranks >= 2 && !pieces.empty());
     sortPieces();
-    quota_ = proportionalShares(tokensUpTo_.back(), speeds_);
+    fairSeconds_ = all_.seconds / std::accumulate(speeds_.begin(), speeds_.end(), 0.0);
+    quota_ = proportionalShares(static_cast<std::int64_t>(all_.tokens), speeds_);
 }
 
 void MixedSearch::sortPieces() {
@@ -35,140 +45,152 @@ void MixedSearch::sortPieces() {
     std::iota(order_.begin(), order_.end(), std::size_t{0});
     std::stable_sort(order_.begin(), order_.end(),
                      [&](std::size_t a, std::size_t b) { return pieces_[a].length() > pieces_[b].length(); });
-    secondsUpTo_.push_back(0);
-    tokensUpTo_.push_back(0);
     for (std::size_t piece : order_) {
-        length_.push_back(pieces_[piece].length());
+        const std::int64_t length = pieces_[piece].length();
         // Many short pieces have the same length.
-        const bool known = length_.size() > 1 && length_[length_.size() - 2] == length_.back();
-        wholeSeconds_.push_back(known ? wholeSeconds_.back() : sliceCost_({length_.back(), 0}));
-        secondsUpTo_.push_back(secondsUpTo_.back() + wholeSeconds_.back());
-        tokensUpTo_.push_back(tokensUpTo_.back() + length_.back());
+        const bool known = !length_.empty() && length_.back() == length;
+        wholeSeconds_.push_back(known ? wholeSeconds_.back() : sliceCost_({length, 0}));
+        length_.push_back(length);
+        all_.seconds += wholeSeconds_.back();
+        all_.tokens += static_cast<double>(length);
     }
 }
 
 Sharding MixedSearch::best() {
     best_.seconds = std::numeric_limits<double>::infinity();
-    const std::size_t all = pieces_.size();
-    const std::size_t least = spreadByNecessity();
-    consider(0);
-    consider(least);
-    for (std::size_t more = 1; least + more < all; more *= 2)
-        consider(least + more);
-    consider(all);
-    for (std::size_t step = std::max<std::size_t>(best_.spread / 4, 1); step > 0; step /= 2) {
-        const std::size_t centre = best_.spread;
-        consider(centre - std::min(centre, step));
-        consider(std::min(centre + step, all));
-    }
+    for (double slack : kSlacks)
+        consider(slack);
+    for (double factor : {0.7, 1.4})
+        consider(best_.slack * factor);
     return slicesOf(best_);
 }
 
-/// Pieces that alone keep a rank longer than a perfectly even split would.
-std::size_t MixedSearch::spreadByNecessity() const {
-    const double even = secondsUpTo_.back() / std::accumulate(speeds_.begin(), speeds_.end(), 0.0);
-    const double fastest = *std::max_element(speeds_.begin(), speeds_.end());
-    std::size_t place = 0;
-    while (place < wholeSeconds_.size() && wholeSeconds_[place] > even * fastest)
-        ++place;
-    return place;
-}
-
-void MixedSearch::consider(std::size_t spread) {
-    if (std::find(tried_.begin(), tried_.end(), spread) != tried_.end())
-        return;
-    tried_.push_back(spread);
-    trial_.spread = spread;
+void MixedSearch::consider(double slack) {
+    const std::size_t ranks = speeds_.size();
+    trial_.slack = slack;
     trial_.rankOf.assign(pieces_.size(), kNotWhole);
     trial_.parts.clear();
     trial_.room = quota_;
-    trial_.load.assign(speeds_.size(), 0);
-    placeWhole(trial_);
-    spreadOverRooms(trial_);
+    trial_.load.assign(ranks, 0);
+    trial_.exchanged.ranks = ranks;
+    trial_.exchanged.tokens.assign(ranks * ranks, 0);
+    Open open = all_;
+    for (std::size_t place = 0; place < pieces_.size(); ++place) {
+        open.seconds -= wholeSeconds_[place];
+        open.tokens -= static_cast<double>(length_[place]);
+        if (!placeWhole(trial_, place, open))
+            spread(trial_, place, open);
+    }
     trial_.seconds = secondsOf(trial_);
     if (trial_.seconds < best_.seconds)
         std::swap(trial_, best_);
 }
 
-void MixedSearch::placeWhole(Trial& trial) {
-    leftOver_.clear();
-    const std::size_t ranks = speeds_.size();
-    double openSeconds = secondsUpTo_.back();
-    auto openTokens = static_cast<double>(tokensUpTo_.back());
-    for (std::size_t place = trial.spread; place < pieces_.size(); ++place) {
-        const std::int64_t length = length_[place];
-        openSeconds -= wholeSeconds_[place];
-        openTokens -= static_cast<double>(length);
-        const double secondsPerToken = openTokens > 0 ? openSeconds / openTokens : 0;
-        std::size_t chosen = ranks;
-        double least = 0;
-        for (std::size_t rank = 0; rank < ranks; ++rank) {
-            if (trial.room[rank] < length)
-                continue;
-            // The piece's own load and tokens change every rank's outlook alike.
-            const double outlook = (trial.load[rank] + wholeSeconds_[place] +
-                                    static_cast<double>(trial.room[rank] - length) * secondsPerToken) /
-                                   speeds_[rank];
-            if (chosen == ranks || outlook < least) {
-                chosen = rank;
-                least = outlook;
-            }
-        }
-        if (chosen == ranks) {
-            leftOver_.push_back(place);
-            openSeconds += wholeSeconds_[place];
-            openTokens += static_cast<double>(length);
+bool MixedSearch::placeWhole(Trial& trial, std::size_t place, const Open& open) const {
+    const std::int64_t length = length_[place];
+    std::size_t chosen = speeds_.size();
+    double least = fairSeconds_ * (1 + trial.slack);
+    for (std::size_t rank = 0; rank < speeds_.size(); ++rank) {
+        if (trial.room[rank] < length)
             continue;
+        const double outlook = (trial.load[rank] + wholeSeconds_[place] +
+                                static_cast<double>(trial.room[rank] - length) * open.perToken()) /
+                               speeds_[rank];
+        if (outlook < least) {
+            chosen = rank;
+            least = outlook;
         }
-        trial.rankOf[place] = static_cast<int>(chosen);
-        trial.room[chosen] -= length;
-        trial.load[chosen] += wholeSeconds_[place];
     }
-    for (std::size_t place : leftOver_)
-        cutIntoRooms(trial, place);
+    if (chosen == speeds_.size())
+        return false;
+    trial.rankOf[place] = static_cast<int>(chosen);
+    trial.room[chosen] -= length;
+    trial.load[chosen] += wholeSeconds_[place];
+    return true;
 }
 
-void MixedSearch::addPart(Trial& trial, std::size_t place, std::size_t rank, std::int64_t begin,
-                          std::int64_t end) const {
-    if (begin == end)
+void MixedSearch::spread(Trial& trial, std::size_t place, const Open& open) {
+    chooseRanks(trial, place, open);
+    chooseShares(trial, place);
+    alignShares(trial);
+    ranges_.clear();
+    forEachMirroredChunk(length_[place], shares_,
+                         [&](std::size_t taker, std::int64_t begin, std::int64_t end) {
+                             if (begin < end)
+                                 ranges_.push_back({takers_[taker], begin, end});
+                         });
+    for (const OwnedRange& range : ranges_) {
+        trial.parts.push_back({place, range});
+        trial.room[range.rank] -= range.end - range.begin;
+        trial.load[range.rank] += sliceCost_({range.end - range.begin, range.begin});
+    }
+    addNeededTokens(ranges_, trial.exchanged);
+}
+
+/// The fewest ranks that together may take the piece. Outlooks that stay below the limit allow for more
+/// tokens of a piece the closer its work a token is to that of what is still open.
+void MixedSearch::chooseRanks(const Trial& trial, std::size_t place, const Open& open) {
+    const double perToken = wholeSeconds_[place] / static_cast<double>(length_[place]);
+    const double excess = perToken - open.perToken();
+    takers_.clear();
+    for (std::size_t rank = 0; rank < speeds_.size(); ++rank) {
+        const auto room = static_cast<double>(trial.room[rank]);
+        const double spare =
+            fairSeconds_ * (1 + trial.slack) * speeds_[rank] - trial.load[rank] - room * open.perToken();
+        wanted_[rank] = excess > 0 && excess * room > spare ? std::max(spare / excess, 0.0) : room;
+        if (trial.room[rank] > 0)
+            takers_.push_back(rank);
+    }
+    std::stable_sort(takers_.begin(), takers_.end(),
+                     [&](std::size_t a, std::size_t b) { return wanted_[a] > wanted_[b]; });
+    double sum = 0;
+    std::size_t count = 0;
+    while (count < takers_.size() && sum < static_cast<double>(length_[place]))
+        sum += wanted_[takers_[count++]];
+    takers_.resize(count);
+    // The first taker has the piece's last chunk and needs all of it; the last one sends to all others.
+    const ExchangedTokens& exchanged = trial.exchanged;
+    std::stable_sort(takers_.begin(), takers_.end(), [&](std::size_t a, std::size_t b) {
+        return exchanged.into(a) - exchanged.outOf(a) < exchanged.into(b) - exchanged.outOf(b);
+    });
+}
+
+/// In proportion to what is wanted; what nobody wants fills the rooms that are there.
+void MixedSearch::chooseShares(const Trial& trial, std::size_t place) {
+    double wanted = 0;
+    for (std::size_t rank : takers_)
+        wanted += wanted_[rank];
+    const double scale = wanted > 0 ? std::min(static_cast<double>(length_[place]) / wanted, 1.0) : 0.0;
+    std::int64_t left = length_[place];
+    shares_.clear();
+    for (std::size_t rank : takers_) {
+        shares_.push_back(std::min(static_cast<std::int64_t>(wanted_[rank] * scale), trial.room[rank]));
+        left -= shares_.back();
+    }
+    // Evenly first, so that rounding does not pile up on one rank.
+    while (left > 0)
+        for (std::size_t taker = 0; taker < takers_.size() && left > 0; ++taker) {
+            const std::int64_t free = trial.room[takers_[taker]] - shares_[taker];
+            const std::int64_t even = std::max<std::int64_t>(left / std::ssize(takers_), 1);
+            const std::int64_t more = std::min({free, left, even});
+            shares_[taker] += more;
+            left -= more;
+        }
+}
+
+void MixedSearch::alignShares(const Trial& trial) {
+    std::int64_t moved = 0;
+    for (std::size_t taker = 1; taker < shares_.size(); ++taker) {
+        if (shares_[taker] < kLeastAlignedShare)
+            return;
+        moved += shares_[taker] % kAlignedShare;
+    }
+    if (shares_.size() < 2 || shares_[0] + moved > trial.room[takers_[0]])
         return;
-    trial.parts.push_back({place, {rank, begin, end}});
-    trial.room[rank] -= end - begin;
-    trial.load[rank] += sliceCost_({end - begin, begin});
-}
-
-/// Few and large parts: the widest room first.
-void MixedSearch::cutIntoRooms(Trial& trial, std::size_t place) const {
-    for (std::int64_t at = 0; at < length_[place];) {
-        const auto widest = std::max_element(trial.room.begin(), trial.room.end());
-        const std::int64_t tokens = std::min(*widest, length_[place] - at);
-        BALLAST_CHECK(tokens > 0);
-        addPart(trial, place, static_cast<std::size_t>(widest - trial.room.begin()), at, at + tokens);
-        at += tokens;
-    }
-}
-
-void MixedSearch::spreadOverRooms(Trial& trial) const {
-    std::vector<std::int64_t> shares(speeds_.size());
-    for (std::size_t place = 0; place < trial.spread; ++place) {
-        const std::int64_t open = std::accumulate(trial.room.begin(), trial.room.end(), std::int64_t{0});
-        // Rounded cumulatively, so that shares add up and none is larger than its room.
-        std::int64_t roomUpTo = 0;
-        std::int64_t shareUpTo = 0;
-        for (std::size_t rank = 0; rank < shares.size(); ++rank) {
-            roomUpTo += trial.room[rank];
-            // A micro-batch is at most 2 windows of 2^31 tokens, so the product fits.
-            const auto border = static_cast<std::int64_t>(static_cast<std::uint64_t>(length_[place]) *
-                                                          static_cast<std::uint64_t>(roomUpTo) /
-                                                          static_cast<std::uint64_t>(open));
-            shares[rank] = border - shareUpTo;
-            shareUpTo = border;
-        }
-        forEachMirroredChunk(length_[place], shares,
-                             [&](std::size_t rank, std::int64_t begin, std::int64_t end) {
-                                 addPart(trial, place, rank, begin, end);
-                             });
-    }
+    // The first taker's later chunk ends where the piece does, at no border of a tile anyway.
+    for (std::size_t taker = 1; taker < shares_.size(); ++taker)
+        shares_[taker] -= shares_[taker] % kAlignedShare;
+    shares_[0] += moved;
 }
 
 double MixedSearch::secondsOf(const Trial& trial) const {
@@ -179,23 +201,14 @@ double MixedSearch::secondsOf(const Trial& trial) const {
     // Gathering everything takes the same time whatever the trial is.
     if (!needBased_)
         return slowest;
-    ExchangedTokens exchanged{speeds_.size(), std::vector<std::int64_t>(speeds_.size() * speeds_.size())};
-    std::vector<OwnedRange> ranges;
-    for (std::size_t i = 0; i < trial.parts.size(); ++i) {
-        ranges.push_back(trial.parts[i].range);
-        if (i + 1 == trial.parts.size() || trial.parts[i + 1].place != trial.parts[i].place) {
-            addNeededTokens(ranges, exchanged);
-            ranges.clear();
-        }
-    }
-    return slowest + 3 * neededExchangeSeconds(exchanged, cost_, group_).value();
+    return slowest + 3 * neededExchangeSeconds(trial.exchanged, cost_, group_).value();
 }
 
 Sharding MixedSearch::slicesOf(const Trial& trial) const {
     std::vector<std::size_t> placeOf(pieces_.size());
     for (std::size_t place = 0; place < order_.size(); ++place)
         placeOf[order_[place]] = place;
-    std::vector<std::size_t> firstPart(pieces_.size() + 1, trial.parts.size());
+    std::vector<std::size_t> firstPart(pieces_.size(), trial.parts.size());
     for (std::size_t i = trial.parts.size(); i-- > 0;)
         firstPart[trial.parts[i].place] = i;
     Sharding sharding{"mixed", std::vector<Shard>(speeds_.size())};

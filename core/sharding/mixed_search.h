@@ -11,15 +11,15 @@
 
 namespace ballast {
 
-/// Looks for the split of one micro-batch in which the longest pieces are spread over all ranks, the others
-/// lie whole on one rank, and every rank gets exactly its share of the tokens.
+/// Looks for the split of one micro-batch in which short pieces lie whole on one rank, long ones are spread
+/// over as few ranks as balance allows, and every rank gets exactly its share of the tokens.
 ///
-/// A trial spreads the `spread` longest pieces and places the others, longest first, on the rank that would
-/// be least loaded at the end if its open tokens got the mean work a token of all that is not placed yet. A
-/// piece that fits nowhere is cut into consecutive parts that fill open shares. The spread pieces fill what
-/// is open on each rank, in proportion: tokens come out even by construction, and the looking ahead makes
-/// work nearly so. Trials differ in `spread` alone: a few sizes that double, then halving steps around the
-/// best. One trial is O(pieces * ranks) additions over costs that were counted once.
+/// A trial takes the pieces longest first. A rank's outlook is its load if its open tokens got the mean work
+/// a token of all that is not placed yet; all outlooks together are the whole work, so keeping each below
+/// (1 + slack) times its fair share keeps the end balanced. A piece goes whole to the rank of least outlook
+/// if it has room and stays below; else it is spread, mirrored as per-document does, over those ranks that
+/// may take most of it. Trials differ in `slack` alone: a larger one splits less and balances less.
+/// One trial is O(pieces * ranks) additions over costs that were counted once.
 class MixedSearch {
   public:
     /// Both must outlive the search. ranks: 2 or more; at least one piece.
@@ -34,23 +34,29 @@ class MixedSearch {
         OwnedRange range;
     };
     struct Trial {
-        std::size_t spread = 0;
+        double slack = 0;
         std::vector<int> rankOf;         ///< by place, of pieces that lie whole, else -1
         std::vector<Part> parts;         ///< of all other pieces, by place and position
         std::vector<std::int64_t> room;  ///< open tokens by rank
         std::vector<double> load;        ///< seconds at speed 1, by rank
+        ExchangedTokens exchanged;
         double seconds = 0;
+    };
+    /// What is not placed yet, the piece at hand left out.
+    struct Open {
+        double seconds = 0;
+        double tokens = 0;
+        double perToken() const { return tokens > 0 ? seconds / tokens : 0; }
     };
 
     void sortPieces();
-    void consider(std::size_t spread);
-    void placeWhole(Trial& trial);
-    void cutIntoRooms(Trial& trial, std::size_t place) const;
-    void spreadOverRooms(Trial& trial) const;
-    void addPart(Trial& trial, std::size_t place, std::size_t rank, std::int64_t begin,
-                 std::int64_t end) const;
+    void consider(double slack);
+    bool placeWhole(Trial& trial, std::size_t place, const Open& open) const;
+    void spread(Trial& trial, std::size_t place, const Open& open);
+    void chooseRanks(const Trial& trial, std::size_t place, const Open& open);
+    void chooseShares(const Trial& trial, std::size_t place);
+    void alignShares(const Trial& trial);
     double secondsOf(const Trial& trial) const;
-    std::size_t spreadByNecessity() const;
     Sharding slicesOf(const Trial& trial) const;
 
     std::span<const Piece> pieces_;
@@ -59,14 +65,16 @@ class MixedSearch {
     bool needBased_;
     std::vector<double> speeds_;
     std::vector<int> group_;
+    double fairSeconds_ = 0;            ///< of a rank of speed 1
     std::vector<std::int64_t> quota_;   ///< tokens by rank
     std::vector<std::size_t> order_;    ///< pieces, longest first
-    std::vector<std::int64_t> length_;  ///< by place in that order, as all below
+    std::vector<std::int64_t> length_;  ///< by place in that order, as below
     std::vector<double> wholeSeconds_;  ///< of the piece on one rank of speed 1, without launch
-    std::vector<double> secondsUpTo_;   ///< sums of the places before
-    std::vector<std::int64_t> tokensUpTo_;
-    std::vector<std::size_t> tried_;
-    std::vector<std::size_t> leftOver_;
+    Open all_;
+    std::vector<double> wanted_;        ///< tokens of the piece at hand that a rank may take, by rank
+    std::vector<std::size_t> takers_;   ///< ranks that get some of it, in the order of their front chunks
+    std::vector<std::int64_t> shares_;  ///< by taker
+    std::vector<OwnedRange> ranges_;
     Trial trial_;
     Trial best_;
 };
