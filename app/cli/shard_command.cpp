@@ -97,8 +97,9 @@ int shard(const ScenarioArguments& arguments) {
         while (const auto step = planner.next()) {
             Json answers = Json::array();
             for (const PlannedMicroBatch& planned : step->microBatches) {
-                const ShardingChoice choice = compareShardings(
-                    planned.batch.pieces, scenario.sharding.strategy, scenario.layout.cp, planner.cost());
+                const ShardingChoice choice =
+                    compareShardings(planned.batch.pieces, scenario.sharding.strategy, scenario.layout.cp,
+                                     planner.cost(), planned.batch.dp);
                 if (arguments.json)
                     answers.push_back(microBatchJson(planned.batch, choice));
                 else if (!planned.batch.pieces.empty())

@@ -65,6 +65,11 @@ class Communicator {
     virtual void reduceScatter(std::span<const float> all, std::span<const std::int64_t> counts,
                                std::span<float> mine) = 0;
 
+    /// Every member sends to every other its own count: outCounts[r] elements of `out` go to member r, and
+    /// inCounts[r] come from it into `in`; parts lie one after the other. A member sends itself nothing.
+    virtual void exchange(std::span<const float> out, std::span<const std::int64_t> outCounts,
+                          std::span<float> in, std::span<const std::int64_t> inCounts) = 0;
+
     /// Leaves at once; the payload must stay as it is until `flush` or the message is known to have arrived.
     virtual void send(OutgoingMessage message) = 0;
     /// Waits for the message with this tag and returns the sender's clock. Throws Error (WorkFailed) naming

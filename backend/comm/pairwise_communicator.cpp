@@ -180,6 +180,30 @@ void PairwiseCommunicator::reduceScatter(std::span<const float> all, std::span<c
     reduceParts(all, counts, mine, Reduction::Sum);
 }
 
+void PairwiseCommunicator::exchange(std::span<const float> out, std::span<const std::int64_t> outCounts,
+                                    std::span<float> in, std::span<const std::int64_t> inCounts) {
+    BALLAST_CHECK(outCounts.size() == members_.size() && inCounts.size() == members_.size());
+    BALLAST_CHECK(static_cast<std::int64_t>(out.size()) == sumOf(outCounts));
+    BALLAST_CHECK(static_cast<std::int64_t>(in.size()) == sumOf(inCounts));
+    const auto own = static_cast<std::size_t>(rank_);
+    BALLAST_CHECK(outCounts[own] == 0 && inCounts[own] == 0);
+    Transfers transfers;
+    std::size_t inOffset = 0;
+    std::size_t outOffset = 0;
+    for (std::size_t r = 0; r < members_.size(); ++r) {
+        std::span<float> coming = in.subspan(inOffset, static_cast<std::size_t>(inCounts[r]));
+        std::span<const float> going = out.subspan(outOffset, static_cast<std::size_t>(outCounts[r]));
+        inOffset += coming.size();
+        outOffset += going.size();
+        if (!coming.empty())
+            transfers.push_back(
+                transport_->startReceive(members_[r], kCollectiveTag, std::as_writable_bytes(coming)));
+        if (!going.empty())
+            transfers.push_back(transport_->startSend(members_[r], kCollectiveTag, std::as_bytes(going)));
+    }
+    waitAll(transfers);
+}
+
 int PairwiseCommunicator::messageTag(const MessageTag& tag) const {
     const std::int64_t kinds = transport_->tagLimit() - 1;
     std::int64_t code =

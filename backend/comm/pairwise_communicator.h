@@ -38,6 +38,8 @@ class PairwiseCommunicator final : public Communicator {
                    std::span<std::byte> all) override;
     void reduceScatter(std::span<const float> all, std::span<const std::int64_t> counts,
                        std::span<float> mine) override;
+    void exchange(std::span<const float> out, std::span<const std::int64_t> outCounts, std::span<float> in,
+                  std::span<const std::int64_t> inCounts) override;
     void send(OutgoingMessage message) override;
     Nanoseconds receive(int from, const MessageTag& tag, std::span<float> payload) override;
     void progress() override;

@@ -97,12 +97,14 @@ MicroBatchInput makeMicroBatchInput(std::int64_t step, const PlannedMicroBatch& 
         }
     }
     std::int64_t covered = 0;
+    std::vector<std::vector<SliceRows>> slices(planned.sharding.ranks.size());
     for (std::size_t rank = 0; rank < planned.sharding.ranks.size(); ++rank) {
         std::vector<RowCopy>& copies = input.copies.emplace_back();
         std::int64_t local = 0;
         for (const Slice& slice : planned.sharding.ranks[rank]) {
             const std::int64_t pieceRow = firstRow(rows, slice, step);
             copies.push_back({local, pieceRow + slice.begin - slice.pieceBegin, slice.tokens()});
+            slices[rank].push_back({copies.back(), pieceRow});
             if (static_cast<int>(rank) == needs.cpRank) {
                 input.blocks.push_back(attentionBlock(slice, local, pieceRow));
                 appendPositions(slice, input.positions);
@@ -119,6 +121,10 @@ MicroBatchInput makeMicroBatchInput(std::int64_t step, const PlannedMicroBatch& 
                         "pieces {}",
                         step, planned.batch.index, planned.batch.dp, covered, input.tokens));
     input.localTokens = input.rankTokens[static_cast<std::size_t>(needs.cpRank)];
+    if (needs.exchange && input.rankTokens.size() > 1) {
+        input.needed = neededRows(slices, needs.cpRank);
+        input.exchanged = neededTokens(planned.sharding);
+    }
     input.localIsPacked = input.rankTokens.size() == 1 && isIdentity(input.copies.front());
     return input;
 }

@@ -10,6 +10,13 @@ namespace ballast::backend {
 
 void runCollective(const RankContext& context, const CollectiveCall& call, const SpanLabel& label,
                    const std::function<void(Communicator&)>& work) {
+    std::span<const int> members = context.groups.along(call.axis).members();
+    runTimedCall(context, {call, context.cost.collective(call.operation, call.bytes, members)}, label, work);
+}
+
+void runTimedCall(const RankContext& context, const TimedCall& timed, const SpanLabel& label,
+                  const std::function<void(Communicator&)>& work) {
+    const CollectiveCall& call = timed.call;
     Communicator& group = context.groups.along(call.axis);
     Span span = startedSpan(context.clock, spanKindOf(call.purpose), label);
     span.bytes = call.bytes.value();
@@ -21,8 +28,7 @@ void runCollective(const RankContext& context, const CollectiveCall& call, const
 
     if (context.clock.isVirtual()) {
         span.waitingUntil = *latest;
-        const Seconds transfer = context.cost.collective(call.operation, call.bytes, group.members());
-        context.clock.advanceTo(*latest + toNanoseconds(transfer));
+        context.clock.advanceTo(*latest + toNanoseconds(timed.transfer));
         span.modelled = 1;
         work(group);
     } else {

@@ -31,4 +31,12 @@ struct RankContext {
 void runCollective(const RankContext& context, const CollectiveCall& call, const SpanLabel& label,
                    const std::function<void(Communicator&)>& work);
 
+/// A call whose transfer is not one of the cost model's collectives; `transfer` is the same on all members.
+struct TimedCall {
+    CollectiveCall call;
+    Seconds transfer;
+};
+void runTimedCall(const RankContext& context, const TimedCall& timed, const SpanLabel& label,
+                  const std::function<void(Communicator&)>& work);
+
 }  // namespace ballast::backend

@@ -102,7 +102,8 @@ Trainer::~Trainer() = default;
 
 PreparedStep Trainer::prepare(const PlanStep& step) {
     const Coordinate at = state_->groups.coordinate();
-    const InputNeeds needs{at.cp, state_->groups.firstStage(), state_->groups.lastStage()};
+    const InputNeeds needs{at.cp, state_->groups.firstStage(), state_->groups.lastStage(),
+                           isNeedBased(state_->setup.cost)};
     Span span = startedSpan(state_->clock, SpanKind::Packing, {});
     span.lane = Lane::Host;
     PreparedStep prepared;

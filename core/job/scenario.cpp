@@ -85,10 +85,7 @@ void refuseUnbuilt(const Scenario& scenario, std::string_view command) {
     checkScenario(scenario, command);
     constexpr std::array<std::string_view, 7> kPackersBuilt = {
         "sequential", "greedy", "solver", "first-fit", "best-fit", "karmarkar-karp", "wlb"};
-    constexpr std::array<std::string_view, 3> kShardersBuilt = {"per-sequence", "per-document", "adaptive"};
     requireOneOf(command, "packing.strategy", scenario.packing.strategy, kPackersBuilt);
-    requireOneOf(command, "sharding.strategy", scenario.sharding.strategy, kShardersBuilt);
-    requireOneOf(command, "sharding.exchange", scenario.sharding.exchange, std::span(kExchanges).first(1));
     requireOneOf(command, "schedule.kind", scenario.schedule.kind, std::span(kScheduleKinds).subspan(1, 1));
     if (scenario.schedule.virtualStages != 1)
         refuseValue(command, "schedule.virtual_stages", fmt::to_string(scenario.schedule.virtualStages), "1");

@@ -81,7 +81,7 @@ struct Planner::State {
         step.carried = packed.carried;
         step.packMilliseconds = packed.packMilliseconds;
         for (MicroBatch& batch : packed.microBatches) {
-            Sharding sharding = sharder->shard(batch.pieces);
+            Sharding sharding = sharder->shard(batch.pieces, batch.dp);
             BALLAST_CHECK(sharding.ranks.size() == static_cast<std::size_t>(scenario.layout.cp));
             step.microBatches.push_back({std::move(batch), std::move(sharding)});
         }

@@ -56,14 +56,37 @@ class PassBuilder {
             CollectiveCall call = callOf(member);
             operation.axis = call.axis;
             operation.kind = spanKindOf(call.purpose);
-            std::vector<int> ranks = groupRanks(stage_.layout, call.axis, stage_.rankOf(member));
-            Seconds transfer =
-                freeTransfers_ ? Seconds() : cost_.collective(call.operation, call.bytes, ranks);
-            operation.duration.push_back(toNanoseconds(transfer));
-            operation.bytes.push_back(call.bytes.value());
+            operation.duration.push_back(toNanoseconds(transfer(call, member)));
+            operation.bytes.push_back(bytes(call, member));
             operation.flops.push_back(0);
         }
         return operation;
+    }
+
+    bool isNeeded(const CollectiveCall& call) const {
+        return call.axis == GroupAxis::Context && !work_.exchangedBytes.empty();
+    }
+
+    /// Of a collective the full tensor; of a need-based exchange what comes to the member.
+    std::int64_t bytes(const CollectiveCall& call, int member) const {
+        if (!isNeeded(call))
+            return call.bytes.value();
+        const auto cp = static_cast<std::size_t>(stage_.cpOf(member));
+        const auto ranks = static_cast<std::size_t>(stage_.layout.cp);
+        const bool gathers = call.purpose == CollectivePurpose::GatherKeyValues;
+        std::int64_t sum = 0;
+        for (std::size_t peer = 0; peer < ranks; ++peer)
+            sum += work_.exchangedBytes[gathers ? peer * ranks + cp : cp * ranks + peer];
+        return sum;
+    }
+
+    Seconds transfer(const CollectiveCall& call, int member) const {
+        if (freeTransfers_)
+            return Seconds();
+        std::vector<int> ranks = groupRanks(stage_.layout, call.axis, stage_.rankOf(member));
+        if (isNeeded(call))
+            return pairwiseExchangeSeconds(cost_.cluster(), ranks, work_.exchangedBytes);
+        return cost_.collective(call.operation, call.bytes, ranks);
     }
 
     /// Parameters of a part's matrices on one tp rank; two FLOPs each and token forward, four backward.

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/base/check.h"
+#include "core/sharding/key_value_exchange.h"
 
 namespace ballast {
 
@@ -72,6 +73,8 @@ StepWork stepWork(std::int64_t step, const std::vector<MicroBatch>& microBatches
                 pairs += static_cast<double>(attentionPairs(block));
             entry->attentionPairs.push_back(pairs);
         }
+        if (isNeedBased(cost) && cost.layout().cp > 1)
+            entry->exchangedBytes = ballast::exchangedBytes(neededTokens(shardings[i]), cost);
     }
     return work;
 }

@@ -18,6 +18,9 @@ struct MicroBatchWork {
     std::vector<Seconds> attentionForward;  ///< by cp rank, one layer
     std::vector<Seconds> attentionBackward;
     std::vector<double> attentionPairs;  ///< by cp rank
+    /// Keys and values of one layer that cp rank `from` sends to `to`, [from * cp + to], for the need-based
+    /// exchange; empty: all are gathered.
+    std::vector<std::int64_t> exchangedBytes;
     std::int64_t heaviestDocument = -1;  ///< blamed when this micro-batch is late
 };
 

@@ -78,6 +78,27 @@ void checkUnevenParts(Communicator& group) {
                     "reduce-scatter");
 }
 
+/// Member a sends (a + b) mod 3 numbers to member b, so that some pairs have nothing to say.
+void checkExchange(Communicator& group) {
+    const auto count = [&](int from, int to) { return from == to ? 0 : (from + to) % 3; };
+    std::vector<float> out;
+    std::vector<std::int64_t> outCounts;
+    std::vector<std::int64_t> inCounts;
+    for (int peer = 0; peer < group.size(); ++peer) {
+        outCounts.push_back(count(group.rank(), peer));
+        inCounts.push_back(count(peer, group.rank()));
+        out.insert(out.end(), static_cast<std::size_t>(outCounts.back()),
+                   static_cast<float>(group.rank() * 100 + peer));
+    }
+    std::vector<float> in(
+        static_cast<std::size_t>(std::accumulate(inCounts.begin(), inCounts.end(), std::int64_t{0})), -1.0F);
+    group.exchange(out, outCounts, in, inCounts);
+    std::size_t at = 0;
+    for (int peer = 0; peer < group.size(); ++peer)
+        for (std::int64_t i = 0; i < inCounts[static_cast<std::size_t>(peer)]; ++i)
+            expectEqual(in[at++], static_cast<float>(peer * 100 + group.rank()), "exchange");
+}
+
 }  // namespace
 
 void checkCollectives(Transport& transport) {
@@ -85,6 +106,7 @@ void checkCollectives(Transport& transport) {
     for (std::size_t count : {0, 1, 5, 1000, 100'003})
         checkAllReduce(world, count);
     checkUnevenParts(world);
+    checkExchange(world);
     world.barrier();
     // A group inside the world: the ranks of this rank's parity, while the others talk among themselves.
     std::vector<int> parity;
@@ -93,6 +115,7 @@ void checkCollectives(Transport& transport) {
     PairwiseCommunicator half(transport, parity);
     checkAllReduce(half, 4001);
     checkUnevenParts(half);
+    checkExchange(half);
 }
 
 void checkLargeIntegers(Transport& transport) {

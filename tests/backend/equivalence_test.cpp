@@ -98,13 +98,17 @@ void expectSame(const TrainingCase& trainingCase) {
 struct LayoutCase {
     Layout layout;
     std::string sharding;
+    std::string exchange = "all-gather";
 };
 
 std::string nameOf(const ::testing::TestParamInfo<LayoutCase>& info) {
     const Layout& layout = info.param.layout;
     std::string name = "tp" + std::to_string(layout.tp) + "cp" + std::to_string(layout.cp) + "dp" +
                        std::to_string(layout.dp) + "pp" + std::to_string(layout.pp);
-    return name + (info.param.sharding == "per-sequence" ? "PerSequence" : "PerDocument");
+    for (char letter : info.param.sharding + info.param.exchange)
+        if (letter != '-')
+            name += letter;
+    return name;
 }
 
 std::vector<LayoutCase> layouts() {
@@ -117,6 +121,12 @@ std::vector<LayoutCase> layouts() {
         cases.push_back({{1, 1, 1, 4}, sharding});
         cases.push_back({{2, 4, 1, 4}, sharding});
     }
+    for (const char* sharding : {"mixed", "striped", "contiguous"})
+        for (const Layout& layout : {Layout{1, 2, 1, 1}, Layout{1, 4, 1, 1}, Layout{2, 2, 2, 2}})
+            cases.push_back({layout, sharding});
+    for (const char* sharding : {"per-sequence", "per-document", "mixed", "striped", "contiguous"})
+        for (const Layout& layout : {Layout{1, 2, 1, 1}, Layout{1, 4, 1, 1}, Layout{2, 4, 1, 2}})
+            cases.push_back({layout, sharding, "need-based"});
     return cases;
 }
 
@@ -125,10 +135,26 @@ class EveryLayout : public ::testing::TestWithParam<LayoutCase> {};
 TEST_P(EveryLayout, TrainsAsOneRankDoes) {
     TrainingCase trainingCase = smallCase(GetParam().layout, 4);
     trainingCase.sharding = GetParam().sharding;
+    trainingCase.exchange = GetParam().exchange;
     expectSame(trainingCase);
 }
 
 INSTANTIATE_TEST_SUITE_P(Equivalence, EveryLayout, ::testing::ValuesIn(layouts()), nameOf);
+
+TEST(Equivalence, ExchangeOfWhatIsNeededTrainsToTheBitAsGatheringAll) {
+    // Not mixed: it looks at the exchange, so the two would train different slices.
+    for (const char* sharding : {"per-sequence", "per-document", "striped", "contiguous"})
+        for (const Layout& layout : {Layout{1, 2, 1, 2}, Layout{1, 4, 1, 1}, Layout{2, 2, 1, 1}}) {
+            TrainingCase gathered = smallCase(layout, 2);
+            gathered.sharding = sharding;
+            TrainingCase needed = gathered;
+            needed.exchange = "need-based";
+            const TrainingResult all = train(gathered);
+            const TrainingResult some = train(needed);
+            EXPECT_EQ(all.gradients, some.gradients) << sharding;
+            EXPECT_EQ(all.finalWeights, some.finalWeights) << sharding;
+        }
+}
 
 TEST(Equivalence, TiedEmbeddingIsOneTensorOnTwoStages) {
     for (const Layout& layout :

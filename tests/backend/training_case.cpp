@@ -69,6 +69,7 @@ Scenario scenarioOf(const TrainingCase& trainingCase) {
     Scenario scenario = ballast::testing::tinyScenario();
     scenario.layout = trainingCase.layout;
     scenario.training = trainingCase.training;
+    scenario.sharding = {trainingCase.sharding, trainingCase.exchange};
     return scenario;
 }
 

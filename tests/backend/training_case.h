@@ -23,6 +23,7 @@ struct TrainingCase {
     ModelSpec model;
     Layout layout;
     std::string sharding = "per-document";
+    std::string exchange = "all-gather";
     std::vector<StepLengths> steps;
     bool sameDocument = false;
     bool numberMicroBatches = true;  ///< a number is left out after each micro-batch

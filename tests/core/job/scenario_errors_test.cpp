@@ -192,9 +192,6 @@ TEST(ScenarioErrors, WhatIsNotBuiltIsRefusedByName) {
         {"schedule.kind=gpipe", "run: schedule.kind=gpipe is not built yet; use 1f1b"},
         {"schedule.kind=zb-h1", "run: schedule.kind=zb-h1 is not built yet; use 1f1b"},
         {"packing.strategy=refined", "run: packing.strategy=refined is not built yet"},
-        {"sharding.strategy=striped", "run: sharding.strategy=striped is not built yet"},
-        {"sharding.exchange=need-based",
-         "run: sharding.exchange=need-based is not built yet; use all-gather"},
         {"precision=bf16", "run: precision=bf16 is not built yet; use fp32"},
     };
     for (const Case& c : cases) {
