@@ -6,6 +6,7 @@
 #include <exception>
 #include <numeric>
 #include <stdexcept>
+#include <string_view>
 
 #include "backend/comm/mpi_communicator.h"
 #include "backend/comm/pairwise_communicator.h"
@@ -25,7 +26,7 @@ std::vector<Layout> layoutsOf(int ranks) {
         case 2:
             return {{2, 1, 1, 1}, {1, 2, 1, 1}, {1, 1, 2, 1}, {1, 1, 1, 2}};
         case 4:
-            return {{2, 2, 1, 1}, {1, 2, 1, 2}, {1, 1, 1, 4}};
+            return {{2, 2, 1, 1}, {1, 2, 1, 2}, {1, 4, 1, 1}, {1, 1, 1, 4}};
         case 8:
             return {{2, 2, 1, 2}, {1, 2, 2, 2}};
         default:
@@ -52,13 +53,17 @@ void run(Transport& transport) {
     checkCollectives(transport);
     checkLargeIntegers(transport);
     checkMessages(transport);
-    for (const Layout& layout : layoutsOf(transport.size())) {
-        TrainingCase trainingCase = smallCase(layout, 3);
-        trainingCase.model.tiedEmbeddings = layout.pp > 1;
-        const TrainingResult mpi = trainRank(trainingCase, transport);
-        if (transport.rank() == 0)
-            requireSameBits(mpi, train(trainingCase), layout);
-    }
+    for (const Layout& layout : layoutsOf(transport.size()))
+        for (const char* exchange : {"all-gather", "need-based"}) {
+            if (layout.cp == 1 && exchange == std::string_view("need-based"))
+                continue;
+            TrainingCase trainingCase = smallCase(layout, 3);
+            trainingCase.exchange = exchange;
+            trainingCase.model.tiedEmbeddings = layout.pp > 1;
+            const TrainingResult mpi = trainRank(trainingCase, transport);
+            if (transport.rank() == 0)
+                requireSameBits(mpi, train(trainingCase), layout);
+        }
     std::vector<int> ranks(static_cast<std::size_t>(transport.size()));
     std::iota(ranks.begin(), ranks.end(), 0);
     PairwiseCommunicator(transport, ranks).barrier();

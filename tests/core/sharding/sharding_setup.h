@@ -23,6 +23,16 @@ inline std::vector<Piece> piecesOf(const std::vector<std::int64_t>& lengths) {
     return pieces;
 }
 
+/// tileCost over cp ranks with an exchange, the cluster perhaps changed.
+inline CostModel exchangeCost(int ranks, std::string_view exchange,
+                              const ClusterSpec& cluster = tinyCluster()) {
+    Scenario scenario = tinyScenario();
+    scenario.layout = {1, ranks, 1, 1};
+    scenario.cost = {};
+    scenario.sharding.exchange = exchange;
+    return CostModel(scenario, tinyModel(), cluster);
+}
+
 /// The rank of every token of a micro-batch in packed order, -1 where none has it, and the number of claims.
 struct TokenRanks {
     std::vector<int> rank;
