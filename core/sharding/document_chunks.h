@@ -20,32 +20,28 @@ class DocumentChunks {
         cuts_.reserve(pieces.size());
         std::int64_t cursor = 0;
         for (const Piece& piece : pieces) {
-            const std::int64_t remainder = piece.length() % chunks_;
-            cuts_.push_back({piece.length() / chunks_, cursor, cursor + remainder});
-            cursor = (cursor + remainder) % chunks_;
+            const std::int64_t base = piece.length() / chunks_;
+            const std::int64_t end = cursor + piece.length() - base * chunks_;
+            const bool wraps = end >= chunks_;
+            cuts_.push_back({base, cursor, end, wraps ? end - chunks_ : 0});
+            cursor = wraps ? end - chunks_ : end;
         }
     }
 
-    /// First token of a chunk, counted from the piece's begin; of chunk 2*ranks its length. O(1).
-    std::int64_t border(std::size_t piece, std::int64_t chunk) const {
-        const Cut& cut = cuts_[piece];
-        // Chunks extraBegin to extraEnd hold a token more, around the end.
-        return cut.base * chunk + std::clamp<std::int64_t>(chunk, cut.extraBegin, cut.extraEnd) -
-               cut.extraBegin +
-               std::clamp<std::int64_t>(chunk, 0, std::max<std::int64_t>(cut.extraEnd - chunks_, 0));
-    }
-
     /// Calls take(piece, begin, end) for the chunks of a rank, piece by piece: chunk `rank` and its mirror
-    /// image, or both as one where they touch. Empty ones are left out.
+    /// image, or both as one where they touch. Positions count from the piece's begin. Empty ones are left
+    /// out.
     template <class Take>
-    void forEachOf(int rank, const Take& take) const {
-        const std::int64_t front = rank;
+    void forEachOf(std::int64_t rank, const Take& take) const {
         const std::int64_t back = chunks_ - 1 - rank;
+        const bool touch = rank + 1 == back;
         for (std::size_t piece = 0; piece < cuts_.size(); ++piece) {
-            const std::int64_t begin = border(piece, front);
-            const std::int64_t frontEnd = border(piece, front + 1);
-            const std::int64_t backBegin = border(piece, back);
-            const std::int64_t end = border(piece, back + 1);
+            const Cut& cut = cuts_[piece];
+            const std::int64_t begin = border(cut, rank);
+            const std::int64_t frontEnd = begin + cut.base + extra(cut, rank);
+            const std::int64_t backBegin = touch ? frontEnd : border(cut, back);
+            const std::int64_t end = backBegin + cut.base + extra(cut, back);
+            // Short pieces may have nothing between the two.
             if (frontEnd == backBegin) {
                 if (begin < end)
                     take(piece, begin, end);
@@ -62,8 +58,19 @@ class DocumentChunks {
     struct Cut {
         std::int64_t base;
         std::int64_t extraBegin;
-        std::int64_t extraEnd;  ///< may pass the last chunk: the rest starts at chunk 0
+        std::int64_t extraEnd;    ///< chunks extraBegin to extraEnd have a token more;
+        std::int64_t wrappedEnd;  ///< and so have the first ones, where that passes the last chunk
     };
+
+    /// First token of a chunk. The compiler makes this free of branches.
+    static std::int64_t border(const Cut& cut, std::int64_t chunk) {
+        return cut.base * chunk + std::min(chunk, cut.wrappedEnd) +
+               std::max<std::int64_t>(std::min(chunk, cut.extraEnd) - cut.extraBegin, 0);
+    }
+    static std::int64_t extra(const Cut& cut, std::int64_t chunk) {
+        return (chunk < cut.wrappedEnd || (chunk >= cut.extraBegin && chunk < cut.extraEnd)) ? 1 : 0;
+    }
+
     std::int64_t chunks_;
     std::vector<Cut> cuts_;
 };

@@ -39,6 +39,12 @@ class PieceNumbers {
     std::vector<Name> names_;
 };
 
+struct OwnedRange {
+    std::size_t rank;
+    std::int64_t begin;
+    std::int64_t end;
+};
+
 /// Adds what a slice of `rank` sends to each rank, whose last query of the piece ends at lastEnd[rank].
 void addSlice(const OwnedRange& range, const std::int64_t* lastEnd, ExchangedTokens& exchanged) {
     std::int64_t* row = exchanged.tokens.data() + range.rank * exchanged.ranks;
@@ -105,16 +111,6 @@ ExchangedTokens neededTokens(const Sharding& sharding) {
                      lastEnd.data() + pieceOf[place++] * exchanged.ranks, exchanged);
     clearDiagonal(exchanged);
     return exchanged;
-}
-
-void addNeededTokens(std::span<const OwnedRange> ranges, ExchangedTokens& exchanged) {
-    std::vector<std::int64_t> lastEnd(exchanged.ranks);
-    for (const OwnedRange& range : ranges)
-        lastEnd[range.rank] = std::max(lastEnd[range.rank], range.end);
-    for (const OwnedRange& range : ranges)
-        if (range.begin < range.end)
-            addSlice(range, lastEnd.data(), exchanged);
-    clearDiagonal(exchanged);
 }
 
 bool isNeedBased(const CostModel& cost) {

@@ -30,14 +30,6 @@ ExchangedTokens gatheredTokens(const Sharding& sharding);
 /// own. O(slices * ranks).
 ExchangedTokens neededTokens(const Sharding& sharding);
 
-/// One piece of neededTokens: adds what its slices send. `owners[i]` holds positions [begins[i], ends[i]).
-struct OwnedRange {
-    std::size_t rank = 0;
-    std::int64_t begin = 0;
-    std::int64_t end = 0;
-};
-void addNeededTokens(std::span<const OwnedRange> ranges, ExchangedTokens& exchanged);
-
 /// Whether the scenario's exchange is need-based (else it is an all-gather).
 bool isNeedBased(const CostModel& cost);
 /// The scenario's exchange.

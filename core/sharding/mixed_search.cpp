@@ -18,8 +18,7 @@ namespace {
 
 constexpr int kNotWhole = -1;
 /// From perfectly even to whole pieces wherever they fit.
-constexpr std::array<double, 12> kSlacks = {0.0,  0.0025, 0.005, 0.01, 0.02, 0.04,
-                                            0.08, 0.16,   0.32,  0.64, 1.28, 100.0};
+constexpr std::array<double, 9> kSlacks = {0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 100.0};
 /// Shares of whole kernel tiles in both chunks waste none. Below a few of them rounding would be coarse.
 constexpr std::int64_t kAlignedShare = 2 * kTileQueries;
 constexpr std::int64_t kLeastAlignedShare = 4 * kAlignedShare;
@@ -73,7 +72,8 @@ void MixedSearch::consider(double slack) {
     trial_.room = quota_;
     trial_.load.assign(ranks, 0);
     trial_.exchanged.ranks = ranks;
-    trial_.exchanged.tokens.assign(ranks * ranks, 0);
+    trial_.exchanged.tokens.assign(needBased_ ? ranks * ranks : 0, 0);
+    trial_.surplus.assign(ranks, 0);
     Open open = all_;
     for (std::size_t place = 0; place < pieces_.size(); ++place) {
         open.seconds -= wholeSeconds_[place];
@@ -119,12 +119,32 @@ void MixedSearch::spread(Trial& trial, std::size_t place, const Open& open) {
                              if (begin < end)
                                  ranges_.push_back({takers_[taker], begin, end});
                          });
-    for (const OwnedRange& range : ranges_) {
+    for (const Range& range : ranges_) {
         trial.parts.push_back({place, range});
         trial.room[range.rank] -= range.end - range.begin;
         trial.load[range.rank] += sliceCost_({range.end - range.begin, range.begin});
     }
-    addNeededTokens(ranges_, trial.exchanged);
+    if (needBased_)
+        addExchange(trial);
+}
+
+/// As neededTokens would count it: a mirrored piece's front chunks are needed by all takers, a back chunk by
+/// those whose own lie behind it.
+void MixedSearch::addExchange(Trial& trial) const {
+    const std::size_t ranks = speeds_.size();
+    for (std::size_t taker = 0; taker < takers_.size(); ++taker) {
+        const std::int64_t front = shares_[taker] / 2;
+        std::int64_t sent = 0;
+        for (std::size_t to = 0; to < takers_.size(); ++to) {
+            if (to == taker || shares_[to] == 0)
+                continue;
+            const std::int64_t tokens = to < taker ? shares_[taker] : front;
+            trial.exchanged.tokens[takers_[taker] * ranks + takers_[to]] += tokens;
+            trial.surplus[takers_[to]] += tokens;
+            sent += tokens;
+        }
+        trial.surplus[takers_[taker]] -= sent;
+    }
 }
 
 /// The fewest ranks that together may take the piece. Outlooks that stay below the limit allow for more
@@ -149,10 +169,8 @@ void MixedSearch::chooseRanks(const Trial& trial, std::size_t place, const Open&
         sum += wanted_[takers_[count++]];
     takers_.resize(count);
     // The first taker has the piece's last chunk and needs all of it; the last one sends to all others.
-    const ExchangedTokens& exchanged = trial.exchanged;
-    std::stable_sort(takers_.begin(), takers_.end(), [&](std::size_t a, std::size_t b) {
-        return exchanged.into(a) - exchanged.outOf(a) < exchanged.into(b) - exchanged.outOf(b);
-    });
+    std::stable_sort(takers_.begin(), takers_.end(),
+                     [&](std::size_t a, std::size_t b) { return trial.surplus[a] < trial.surplus[b]; });
 }
 
 /// In proportion to what is wanted; what nobody wants fills the rooms that are there.
@@ -220,7 +238,7 @@ Sharding MixedSearch::slicesOf(const Trial& trial) const {
             continue;
         }
         for (std::size_t i = firstPart[place]; i < trial.parts.size() && trial.parts[i].place == place; ++i) {
-            const OwnedRange& range = trial.parts[i].range;
+            const Range& range = trial.parts[i].range;
             appendSlice(sharding.ranks[range.rank], pieces_[piece], range.begin, range.end);
         }
     }

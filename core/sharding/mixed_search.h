@@ -28,18 +28,24 @@ class MixedSearch {
     Sharding best();
 
   private:
-    /// Consecutive tokens of a piece, known by its place in the order of length.
+    /// Consecutive tokens of a piece on a rank, from its begin.
+    struct Range {
+        std::size_t rank = 0;
+        std::int64_t begin = 0;
+        std::int64_t end = 0;
+    };
     struct Part {
-        std::size_t place = 0;
-        OwnedRange range;
+        std::size_t place = 0;  ///< of the piece in the order of length
+        Range range;
     };
     struct Trial {
         double slack = 0;
-        std::vector<int> rankOf;         ///< by place, of pieces that lie whole, else -1
-        std::vector<Part> parts;         ///< of all other pieces, by place and position
-        std::vector<std::int64_t> room;  ///< open tokens by rank
-        std::vector<double> load;        ///< seconds at speed 1, by rank
-        ExchangedTokens exchanged;
+        std::vector<int> rankOf;            ///< by place, of pieces that lie whole, else -1
+        std::vector<Part> parts;            ///< of all other pieces, by place and position
+        std::vector<std::int64_t> room;     ///< open tokens by rank
+        std::vector<double> load;           ///< seconds at speed 1, by rank
+        ExchangedTokens exchanged;          ///< kept for the need-based exchange alone
+        std::vector<std::int64_t> surplus;  ///< tokens received less tokens sent, by rank; ditto
         double seconds = 0;
     };
     /// What is not placed yet, the piece at hand left out.
@@ -56,6 +62,7 @@ class MixedSearch {
     void chooseRanks(const Trial& trial, std::size_t place, const Open& open);
     void chooseShares(const Trial& trial, std::size_t place);
     void alignShares(const Trial& trial);
+    void addExchange(Trial& trial) const;
     double secondsOf(const Trial& trial) const;
     Sharding slicesOf(const Trial& trial) const;
 
@@ -74,7 +81,7 @@ class MixedSearch {
     std::vector<double> wanted_;        ///< tokens of the piece at hand that a rank may take, by rank
     std::vector<std::size_t> takers_;   ///< ranks that get some of it, in the order of their front chunks
     std::vector<std::int64_t> shares_;  ///< by taker
-    std::vector<OwnedRange> ranges_;
+    std::vector<Range> ranges_;         ///< of the piece at hand, in order of position
     Trial trial_;
     Trial best_;
 };

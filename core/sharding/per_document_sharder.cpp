@@ -19,7 +19,8 @@ void shardEqually(std::span<const Piece> pieces, Sharding& sharding) {
     for (std::size_t rank = 0; rank < sharding.ranks.size(); ++rank) {
         Shard& shard = sharding.ranks[rank];
         shard.reserve(2 * pieces.size());
-        chunks.forEachOf(static_cast<int>(rank), [&](std::size_t i, std::int64_t from, std::int64_t to) {
+        chunks.forEachOf(static_cast<std::int64_t>(rank), [&](std::size_t i, std::int64_t from,
+                                                              std::int64_t to) {
             const Piece& piece = pieces[i];
             shard.push_back({piece.document, piece.begin + from, piece.begin + to, piece.begin, piece.end});
         });
