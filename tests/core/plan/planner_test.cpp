@@ -214,8 +214,6 @@ TEST(Planner, RefusesWhatIsNotBuiltByItsKey) {
     EXPECT_THAT(badInput([&] { Planner{scenario}; }), HasSubstr("schedule.kind"));
     scenario = folder.scenario("refined");
     EXPECT_THAT(badInput([&] { Planner{scenario}; }), HasSubstr("packing.strategy"));
-    scenario = folder.scenario("wlb", "striped");
-    EXPECT_THAT(badInput([&] { Planner{scenario}; }), HasSubstr("sharding.strategy"));
     scenario = folder.scenario();
     scenario.recompute = "full";
     EXPECT_THAT(badInput([&] { Planner{scenario}; }), HasSubstr("recompute"));
