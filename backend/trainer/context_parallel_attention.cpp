@@ -189,10 +189,7 @@ TimedCall ContextParallelAttention::neededCall(const CollectiveCall& call) const
     const std::vector<std::int64_t> bytes = exchangedBytes(input_->exchanged, context_->cost);
     std::span<const int> members = context_->groups.along(call.axis).members();
     TimedCall timed{call, pairwiseExchangeSeconds(context_->cost.cluster(), members, bytes)};
-    const auto rank = static_cast<std::size_t>(context_->groups.coordinate().cp);
-    const bool gathers = call.purpose == CollectivePurpose::GatherKeyValues;
-    timed.call.bytes = Bytes((gathers ? input_->exchanged.into(rank) : input_->exchanged.outOf(rank)) *
-                             keyValueBytesPerToken(context_->cost));
+    timed.call.bytes = Bytes(std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0}));
     return timed;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/simulator/pass_program.h"
 
+#include <numeric>
+
 #include "core/timeline/timeline.h"
 
 namespace ballast {
@@ -57,7 +59,7 @@ class PassBuilder {
             operation.axis = call.axis;
             operation.kind = spanKindOf(call.purpose);
             operation.duration.push_back(toNanoseconds(transfer(call, member)));
-            operation.bytes.push_back(bytes(call, member));
+            operation.bytes.push_back(bytes(call));
             operation.flops.push_back(0);
         }
         return operation;
@@ -67,17 +69,11 @@ class PassBuilder {
         return call.axis == GroupAxis::Context && !work_.exchangedBytes.empty();
     }
 
-    /// Of a collective the full tensor; of a need-based exchange what comes to the member.
-    std::int64_t bytes(const CollectiveCall& call, int member) const {
-        if (!isNeeded(call))
-            return call.bytes.value();
-        const auto cp = static_cast<std::size_t>(stage_.cpOf(member));
-        const auto ranks = static_cast<std::size_t>(stage_.layout.cp);
-        const bool gathers = call.purpose == CollectivePurpose::GatherKeyValues;
-        std::int64_t sum = 0;
-        for (std::size_t peer = 0; peer < ranks; ++peer)
-            sum += work_.exchangedBytes[gathers ? peer * ranks + cp : cp * ranks + peer];
-        return sum;
+    /// Of a collective the full tensor; of a need-based exchange all that travels in the group.
+    std::int64_t bytes(const CollectiveCall& call) const {
+        const std::vector<std::int64_t>& exchanged = work_.exchangedBytes;
+        return isNeeded(call) ? std::accumulate(exchanged.begin(), exchanged.end(), std::int64_t{0})
+                              : call.bytes.value();
     }
 
     Seconds transfer(const CollectiveCall& call, int member) const {

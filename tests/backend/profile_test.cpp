@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "backend/trainer/micro_batch_input.h"
 #include "core/schedule/step_collectives.h"
+#include "core/sharding/key_value_exchange.h"
 #include "tests/backend/training_case.h"
 
 namespace ballast::backend::testing {
@@ -78,6 +80,57 @@ TEST(Profile, BlockingCollectiveEndsAtTheLatestArrivalPlusTheModelledTransferFor
         if (a.waiting() > 0) {
             EXPECT_EQ(a.blamedRank, 1);
             EXPECT_EQ(b.waiting(), 0);
+        }
+    }
+}
+
+TEST(Profile, NeedBasedExchangeRecordsTheBytesOfThePlanAndThePairwiseTime) {
+    for (const char* sharding : {"per-document", "contiguous"}) {
+        TrainingCase trainingCase = smallCase({1, 4, 1, 1});
+        trainingCase.sharding = sharding;
+        trainingCase.exchange = "need-based";
+        const TrainingResult trained = train(trainingCase);
+        const CostModel cost = costOf(trainingCase);
+        const PlanStep step = planOf(trainingCase, cost).front();
+        const std::vector<int> group = {0, 1, 2, 3};
+        for (std::size_t rank = 0; rank < group.size(); ++rank)
+            for (const Span& span : laneOf(trained.spans[0][rank], Lane::Compute)) {
+                if (span.kind != SpanKind::CpGather && span.kind != SpanKind::CpScatter)
+                    continue;
+                const Sharding& shards =
+                    step.microBatches[static_cast<std::size_t>(span.microBatch)].sharding;
+                Bytes sent;
+                for (const ShardFigures& figures : shardFigures(shards, cost))
+                    sent += figures.keyValueOut;
+                EXPECT_EQ(Bytes(span.bytes), sent);
+                EXPECT_EQ(span.transfer(),
+                          toNanoseconds(neededExchangeSeconds(neededTokens(shards), cost, group)));
+            }
+    }
+}
+
+TEST(Profile, RowsThatTravelAreThoseThatThePlanCounts) {
+    TrainingCase trainingCase = smallCase({1, 4, 1, 1});
+    const CostModel cost = costOf(trainingCase);
+    for (const char* sharding : {"per-sequence", "per-document", "mixed", "striped", "contiguous"}) {
+        trainingCase.sharding = sharding;
+        const PlanStep step = planOf(trainingCase, cost).front();
+        for (const PlannedMicroBatch& planned : step.microBatches) {
+            const ExchangedTokens tokens = neededTokens(planned.sharding);
+            for (std::size_t rank = 0; rank < 4; ++rank) {
+                const MicroBatchInput input = makeMicroBatchInput(
+                    0, planned, {static_cast<int>(rank), false, false, true}, *patternTokens(96));
+                for (std::size_t peer = 0; peer < 4; ++peer) {
+                    std::int64_t sent = 0;
+                    std::int64_t received = 0;
+                    for (const RowCopy& copy : input.needed->sent[peer])
+                        sent += copy.rows;
+                    for (const RowCopy& copy : input.needed->received[peer])
+                        received += copy.rows;
+                    EXPECT_EQ(sent, tokens.sent(rank, peer)) << sharding;
+                    EXPECT_EQ(received, tokens.sent(peer, rank)) << sharding;
+                }
+            }
         }
     }
 }

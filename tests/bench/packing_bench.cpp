@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/packing/packer.h"
-#include "core/sharding/sharder.h"
 
 namespace ballast {
 namespace {
@@ -79,26 +78,6 @@ void tuneThresholds(benchmark::State& state) {
         benchmark::DoNotOptimize(choosePackingConstants(published.scenario, *published.cost, *source));
 }
 BENCHMARK(tuneThresholds)->Unit(benchmark::kMillisecond);
-
-void shardSteps(benchmark::State& state, const char* strategy) {
-    Published published("wlb", 4, false);
-    std::unique_ptr<Packer> packer = published.packer();
-    std::vector<MicroBatch> microBatches;
-    for (const GlobalBatch& batch : published.batches)
-        for (PackedStep& step : packer->pack(batch))
-            std::move(step.microBatches.begin(), step.microBatches.end(), std::back_inserter(microBatches));
-    std::unique_ptr<Sharder> sharder =
-        makeSharder(strategy, static_cast<int>(state.range(0)), *published.cost);
-    for (auto _ : state)
-        for (const MicroBatch& microBatch : microBatches)
-            benchmark::DoNotOptimize(sharder->shard(microBatch.pieces));
-    state.counters["per_micro_batch"] =
-        benchmark::Counter(static_cast<double>(state.iterations()) * static_cast<double>(microBatches.size()),
-                           benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
-}
-BENCHMARK_CAPTURE(shardSteps, per_sequence, "per-sequence")->Arg(2)->Arg(16)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(shardSteps, per_document, "per-document")->Arg(2)->Arg(16)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(shardSteps, adaptive, "adaptive")->Arg(2)->Arg(16)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace ballast

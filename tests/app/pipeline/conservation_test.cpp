@@ -182,7 +182,7 @@ void checkShardAnswer(const json& answer, const MicroBatches& microBatches, std:
             ASSERT_NE(packed, microBatches.end()) << "pack did not print this micro-batch";
             found += packed->second.empty() ? 0 : 1;
             const json& strategies = microBatch.at("strategies");
-            for (const char* name : {"per-sequence", "per-document"}) {
+            for (const char* name : {"per-sequence", "per-document", "mixed", "striped", "contiguous"}) {
                 ASSERT_EQ(strategies.at(name).at("ranks").size(), ranks);
                 checkShards(name, strategies.at(name).at("ranks"), packed->second);
             }

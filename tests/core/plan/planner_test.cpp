@@ -8,6 +8,7 @@
 
 #include "core/plan/plan_validation.h"
 #include "tests/core/plan/plan_setup.h"
+#include "tests/support/builders.h"
 
 namespace ballast {
 namespace {
@@ -16,6 +17,7 @@ using testing::badInput;
 using ::testing::HasSubstr;
 using testing::mixedLengths;
 using testing::PlanFolder;
+using testing::TemporaryDirectory;
 
 struct StepCounts {
     int full = 0;
@@ -234,6 +236,33 @@ TEST(PlanStep, CountsEveryTokenButTheLastOfEachPieceAsATarget) {
     step.microBatches = {planned, {}};
     EXPECT_EQ(step.tokens(), 10);
     EXPECT_EQ(step.targets(), 6 + 0 + 1);
+}
+
+/// A cluster on which a block of 128 queries costs as much as 60 tiles, so that cutting short documents is
+/// dear: the plan has micro-batches for either strategy.
+TEST(Planner, AdaptiveTakesOneStrategyForSomeMicroBatchesAndTheOtherForOthers) {
+    TemporaryDirectory directory;
+    ClusterSpec cluster = testing::tinyCluster();
+    cluster.memoryGiB = 1000;
+    cluster.attention[0].forward.b = cluster.attention[0].backward.b = 60;
+    Scenario scenario;
+    scenario.lengths.window = 65536;
+    scenario.model = "demo";
+    scenario.cluster = directory.write("cluster.json", clusterSpecJson(cluster)).string();
+    scenario.layout = {1, 4, 1, 1};
+    scenario.microBatches = 4;
+    scenario.packing.strategy = "sequential";
+    Planner planner(scenario, 20);
+    std::map<std::string, int> chosen;
+    for (const PlanStep& step : planAll(planner))
+        for (const PlannedMicroBatch& planned : step.microBatches) {
+            ++chosen[planned.sharding.strategy];
+            const ShardingChoice choice =
+                compareShardings(planned.batch.pieces, "adaptive", 4, planner.cost());
+            EXPECT_EQ(choice.strategies[choice.chosen], planned.sharding);
+        }
+    EXPECT_GE(chosen["per-sequence"], 5);
+    EXPECT_GE(chosen["per-document"], 5);
 }
 
 }  // namespace

@@ -218,6 +218,23 @@ TEST(Simulator, CollectivesStartAtTheLatestMemberAndTheOthersWaitForIt) {
     EXPECT_DOUBLE_EQ(step.ranks[0].waitingSeconds, 0);
 }
 
+TEST(Simulator, NeedBasedExchangeTakesThePairwiseTimeThreeTimesALayer) {
+    CostModel cost = costOf({.layout = {1, 2, 1, 1}, .layers = 3});
+    MicroBatchWork work = attentionOnly(0, {4 * kMs, 4 * kMs}, {5 * kMs, 5 * kMs}, 5000, 7);
+    work.exchangedBytes = {0, 3'000'000, 1'000'000, 0};
+    SimulatedStep step = simulateStep(workOf({{work}}), cost);
+    std::vector<int> group = {0, 1};
+    Nanoseconds exchange = toNanoseconds(cost.pointToPoint(Bytes(3'000'000), 0, 1));
+    EXPECT_EQ(exchange, toNanoseconds(pairwiseExchangeSeconds(cost.cluster(), group, work.exchangedBytes)));
+    for (SpanKind kind : {SpanKind::CpGather, SpanKind::CpScatter})
+        for (const Span& span : spansOf(step, 1, kind)) {
+            EXPECT_EQ(span.transfer(), exchange);
+            EXPECT_EQ(span.bytes, 4'000'000) << "of the group, as of a collective";
+        }
+    EXPECT_EQ(spansOf(step, 1, SpanKind::CpGather).size(), 6u);
+    EXPECT_EQ(spansOf(step, 1, SpanKind::CpScatter).size(), 3u);
+}
+
 TEST(Simulator, GradientsAreSummedWhenTheLatestReplicaIsThrough) {
     CostModel cost = costOf({.layout = {1, 1, 2, 1}});
     StepWork work = workOf(
