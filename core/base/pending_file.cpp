@@ -41,7 +41,7 @@ void PendingFile::fail() const {
 }
 
 void PendingFile::write(const void* data, std::size_t bytes) {
-    if (std::fwrite(data, 1, bytes, stream_) != bytes)
+    if (bytes > 0 && std::fwrite(data, 1, bytes, stream_) != bytes)  // an empty span may be null
         fail();
 }
 

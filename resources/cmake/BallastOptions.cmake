@@ -17,6 +17,13 @@ if(BALLAST_SANITIZE)
   add_link_options(-fsanitize=${BALLAST_SANITIZE})
 endif()
 
+# Links in a third of the time, which is felt with fifty test programs.
+find_program(BALLAST_LLD ld.lld)
+mark_as_advanced(BALLAST_LLD)
+if(BALLAST_LLD)
+  add_link_options(-fuse-ld=lld)
+endif()
+
 # Sets BALLAST_BUILD_<name> from the option's value and whether its packages were found.
 function(ballast_decide name found description)
   set(choice ${BALLAST_${name}})

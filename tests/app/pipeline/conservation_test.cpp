@@ -208,7 +208,7 @@ void checkPipeline(const std::string& strategy, const std::string& overlong, int
                          {"model", "demo"},
                          {"layout", {{"tp", 1}, {"cp", cp}, {"dp", 2}, {"pp", 2}}},
                          {"micro_batches", 2},
-                         {"packing", {{"strategy", strategy}, {"batches", 2}}}};
+                         {"packing", {{"strategy", strategy}, {"batches", 2}, {"time_limit_s", 0.05}}}};
         std::string file = directory.write("scenario.json", scenario.dump()).string();
         MicroBatches microBatches = checkPack(answerOf("pack " + file + " --json"), given.lengths);
         checkShardAnswer(answerOf("shard " + file + " --json"), microBatches, static_cast<std::size_t>(cp));
@@ -229,6 +229,19 @@ TEST(PackAndShardAnswers, KeepEveryTokenOnceForWlbAndListWhatIsDropped) {
 
 TEST(PackAndShardAnswers, KeepEveryTokenOnceForWlbOfSplitDocuments) {
     checkPipeline("wlb", "split", 1);
+}
+
+TEST(PackAndShardAnswers, KeepEveryTokenOnceForFirstFitAndBestFit) {
+    checkPipeline("first-fit", "split", 2);
+    checkPipeline("best-fit", "truncate", 4);
+}
+
+TEST(PackAndShardAnswers, KeepEveryTokenOnceForDifferencing) {
+    checkPipeline("karmarkar-karp", "split", 2);
+}
+
+TEST(PackAndShardAnswers, KeepEveryTokenOnceForTheSolver) {
+    checkPipeline("solver", "drop", 2);
 }
 
 }  // namespace
