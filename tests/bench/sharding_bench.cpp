@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/base/random.h"
 #include "core/sharding/sharder.h"
 #include "core/sharding/sharding_cost.h"
 #include "core/workload/document_stream.h"
