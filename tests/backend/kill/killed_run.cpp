@@ -155,13 +155,7 @@ void KilledRun::waitFor(Moment moment) {
         return;
     }
     if (moment == Moment::ShutDown) {
-        const auto anyEnd = [&] {
-            for (int rank = 0; rank < kRanks; ++rank)
-                if (directory().rankEnd(rank))
-                    return true;
-            return false;
-        };
-        waitUntil(anyEnd);
+        waitUntil([&] { return shutsDown(); });
         return;
     }
     // Rank 0 writes its spool at the end of a step: a step's length, and where the next one begins.
@@ -185,6 +179,13 @@ void KilledRun::waitFor(Moment moment) {
         pause(stepSeconds * 0.3 * random_.uniform());
     if (moment == Moment::Collective)
         pause(stepSeconds * (0.5 + 0.5 * random_.uniform()));
+}
+
+bool KilledRun::shutsDown() const {
+    for (int rank = 0; rank < kRanks; ++rank)
+        if (const auto end = directory().rankEnd(rank); end && end->ok)
+            return true;
+    return false;
 }
 
 void KilledRun::killProcess(const std::function<bool(const RunProcess&)>& isVictim) {

@@ -49,6 +49,9 @@ class KilledRun {
     /// Everything that must hold once a run has ended; fails the test otherwise.
     void expectSound() const;
     std::int64_t wholeSteps() const;
+    /// Whether a rank has said its last word of a run that went well: on a busy machine a kill may come later
+    /// than its moment.
+    bool shutsDown() const;
     std::int64_t plannedSteps() const { return plannedSteps_; }
 
   private:
